@@ -1,0 +1,46 @@
+// The pool of blocks that all sequences of a paged cache draw from: a free list and a reference count
+// per block. It knows nothing of rows or tokens.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tracer/step.h"
+
+namespace kvtape {
+
+class BlockPool {
+  public:
+    // Throws Error unless blocks >= 1.
+    explicit BlockPool(std::int64_t blocks);
+
+    std::int64_t blocks() const { return static_cast<std::int64_t>(references_.size()); }
+    std::int64_t free_blocks() const { return static_cast<std::int64_t>(free_.size()); }
+    std::int64_t references(std::int64_t block) const;
+
+    // Takes a free block for `sequence`, with one reference. Throws Error when none is free.
+    // A block freed last is taken first, because its memory is most likely still in the CPU's cache.
+    std::int64_t allocate(std::int32_t sequence);
+
+    // One more owner.
+    void share(std::int64_t block, std::int32_t sequence);
+
+    // One owner fewer; the last one returns the block to the free list. Freeing a free block is an
+    // Error that changes nothing: two owners would later write the same page.
+    void free(std::int64_t block, std::int32_t sequence);
+
+    // Notes an event for the tape.
+    void note(const PoolEvent& event) { events_.push_back(event); }
+
+    // Everything that happened since the last call, refused frees included.
+    std::vector<PoolEvent> take_events();
+
+  private:
+    void check_range(std::int64_t block) const;
+
+    std::vector<std::int64_t> references_;  // (blocks), 0 = free
+    std::vector<std::int64_t> free_;        // a stack, top is taken next
+    std::vector<PoolEvent> events_;
+};
+
+}  // namespace kvtape

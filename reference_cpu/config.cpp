@@ -1,0 +1,248 @@
+#include "reference_cpu/config.h"
+
+#include <cmath>
+#include <optional>
+
+#include "core/check.h"
+#include "reference_cpu/input_file.h"
+#include "reference_cpu/json_input.h"
+
+namespace kvtape {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t largest_file_bytes = 1 << 20;
+constexpr std::int64_t largest_size = 1 << 24;  // of anything counted in a config
+constexpr double default_rope_theta = 10000;
+
+// What other families call things that change the size of the cache: layers without K and V, layers
+// that share them, and other names for the number of KV heads.
+constexpr const char* keys_of_other_caches[] = {"layers_block_type",
+                                                "block_types",
+                                                "hybrid_override_pattern",
+                                                "attn_layer_period",
+                                                "attn_layer_indices",
+                                                "full_attention_interval",
+                                                "linear_attn_config",
+                                                "sliding_window_pattern",
+                                                "attention_chunk_size",
+                                                "num_kv_shared_layers",
+                                                "cross_attention_layers",
+                                                "is_encoder_decoder",
+                                                "multi_query",
+                                                "multi_query_attention",
+                                                "num_kv_heads",
+                                                "num_query_groups",
+                                                "block_configs"};
+
+void refuse_if_true(const JsonFields& config, const char* key, const char* remedy) {
+    if (config.optional_bool(key).value_or(false)) {
+        config.refuse(key, remedy);
+    }
+}
+
+// L, H, G and D, which both readers need.
+void read_heads(const JsonFields& config, std::int64_t& layers, std::int64_t& heads,
+                std::int64_t& kv_heads, std::int64_t& head_dim) {
+    layers = config.integer("num_hidden_layers", 1, largest_size);
+    heads = config.integer("num_attention_heads", 1, largest_size);
+    // Before grouped-query attention there was no such key: each query head had its own KV head.
+    kv_heads = config.optional_integer("num_key_value_heads", 0, largest_size).value_or(heads);
+    if (kv_heads == 0 || heads % kv_heads != 0) {
+        fail(config.where(), ": num_key_value_heads is ", kv_heads,
+             ", which does not divide num_attention_heads ", heads,
+             "; each KV head must serve the same number of query heads");
+    }
+    // hidden / heads is only the default: newer models choose head_dim freely.
+    if (const auto given = config.optional_integer("head_dim", 1, largest_size)) {
+        head_dim = *given;
+        return;
+    }
+    const std::int64_t hidden = config.integer("hidden_size", 1, largest_size);
+    if (hidden % heads != 0) {
+        fail(config.where(), ": head_dim is missing, and hidden_size ", hidden,
+             " is not a multiple of num_attention_heads ", heads);
+    }
+    head_dim = hidden / heads;
+}
+
+// Latent attention keeps one compressed vector per token instead of K and V rows.
+void refuse_latent_attention(const JsonFields& config) {
+    if (config.has("kv_lora_rank")) {
+        config.refuse("kv_lora_rank",
+                      "latent attention (MLA) caches a compressed vector per token, not K and V "
+                      "rows, and is not supported");
+    }
+}
+
+// A window at least as long as the longest sequence cuts nothing off.
+void refuse_sliding_window(const JsonFields& config, const char* remedy) {
+    const auto window = config.optional_integer("sliding_window", 0, largest_size);
+    const auto longest = config.optional_integer("max_position_embeddings", 1, largest_size);
+    const bool used = config.optional_bool("use_sliding_window").value_or(true);
+    if (window && used && !(longest && *window >= *longest)) {
+        config.refuse("sliding_window", remedy);
+    }
+}
+
+// `rope` is "rope_scaling" or "rope_parameters". Both spell "no scaling" as type "default".
+void refuse_scaled_rope(const JsonFields& rope) {
+    for (const std::string& key : rope.keys()) {
+        const bool is_type = key == "rope_type" || key == "type";
+        const bool harmless =
+            (is_type && rope.optional_string(key.c_str()) == "default") ||
+            (key == "partial_rotary_factor" && rope.optional_number(key.c_str()) == 1.0) ||
+            key == "rope_theta";
+        if (!harmless && rope.has(key.c_str())) {
+            rope.refuse(key.c_str(), "only RoPE of the whole head, unscaled, is supported");
+        }
+    }
+}
+
+// Older files have "rope_theta" and "rope_scaling"; newer ones put both into "rope_parameters".
+double read_rope_theta(const JsonFields& config, std::vector<std::string>& notes) {
+    std::optional<double> theta = config.optional_number("rope_theta");
+    if (const auto scaling = config.optional_object("rope_scaling")) {
+        refuse_scaled_rope(*scaling);
+    }
+    if (const auto rope = config.optional_object("rope_parameters")) {
+        refuse_scaled_rope(*rope);
+        const auto newer = rope->optional_number("rope_theta");
+        if (newer && theta && *newer != *theta) {
+            rope->refuse("rope_theta", "rope_theta outside rope_parameters is another number");
+        }
+        theta = newer ? newer : theta;
+    }
+    if (!theta) {
+        notes.push_back("rope_theta is missing; 10000 is used, the Llama default");
+        return default_rope_theta;
+    }
+    if (!(*theta >= 1 && *theta <= 1e12)) {
+        fail(config.where(), ": rope_theta is ", *theta, "; expected a number from 1 to 1e12");
+    }
+    return *theta;
+}
+
+// Things that change the logits and that the decoder does not compute.
+void refuse_other_architectures(const JsonFields& config) {
+    if (config.string("model_type") != "llama") {
+        config.refuse("model_type", "only 'llama' is supported");
+    }
+    refuse_latent_attention(config);
+    refuse_if_true(config, "attention_bias", "biases are not supported");
+    refuse_if_true(config, "mlp_bias", "biases are not supported");
+    if (config.optional_string("hidden_act").value_or("silu") != "silu") {
+        config.refuse("hidden_act", "only 'silu' is supported");
+    }
+    refuse_sliding_window(config, "attention over a window is not supported");
+    if (config.has("quantization_config")) {
+        config.refuse("quantization_config", "quantized weights are not supported");
+    }
+    if (config.optional_integer("pretraining_tp", 0, largest_size).value_or(1) > 1) {
+        config.refuse("pretraining_tp", "only 1 is supported");
+    }
+    if (config.optional_number("partial_rotary_factor").value_or(1) != 1) {
+        config.refuse("partial_rotary_factor", "RoPE must turn the whole head (1.0)");
+    }
+}
+
+// One id, or a list of them.
+std::vector<std::int32_t> read_eos(const JsonFields& config, std::int64_t vocab) {
+    const json* value = config.get("eos_token_id");
+    if (!value) {
+        return {};
+    }
+    if (!value->is_array()) {
+        return {static_cast<std::int32_t>(config.integer("eos_token_id", 0, vocab - 1))};
+    }
+    std::vector<std::int32_t> ids;
+    for (const json& element : *value) {
+        const json one = {{"eos_token_id", element}};
+        ids.push_back(static_cast<std::int32_t>(
+            JsonFields(one, config.where()).integer("eos_token_id", 0, vocab - 1)));
+    }
+    return ids;
+}
+
+float read_rms_norm_eps(const JsonFields& config) {
+    if (!config.has("rms_norm_eps")) {
+        config.missing("rms_norm_eps");
+    }
+    const auto eps = static_cast<float>(*config.optional_number("rms_norm_eps"));
+    if (!(eps > 0 && eps <= 1)) {
+        config.refuse("rms_norm_eps", "expected a number above 0 (as float32) and at most 1");
+    }
+    return eps;
+}
+
+}  // namespace
+
+ModelConfig parse_config(std::string_view json_text, const std::string& where) {
+    const json parsed = parse_json_object(json_text, where);
+    const JsonFields config(parsed, where);
+    refuse_other_architectures(config);
+
+    ModelConfig result;
+    ModelShape& shape = result.shape;
+    read_heads(config, shape.layers, shape.heads, shape.kv_heads, shape.head_dim);
+    shape.hidden = config.integer("hidden_size", 1, largest_size);
+    shape.ffn = config.integer("intermediate_size", 1, largest_size);
+    shape.vocab = config.integer("vocab_size", 1, largest_size);
+    try {
+        validate(shape);
+    } catch (const Error& error) {
+        fail(where, ": ", error.what());
+    }
+
+    result.max_model_len = config.integer("max_position_embeddings", 1, largest_size);
+    result.rms_norm_eps = read_rms_norm_eps(config);
+    result.rope_theta = read_rope_theta(config, result.notes);
+    if (const auto tied = config.optional_bool("tie_word_embeddings")) {
+        result.tie_word_embeddings = *tied;
+    } else {
+        result.notes.push_back("tie_word_embeddings is missing; false is used, the Llama default");
+    }
+    result.eos_token_ids = read_eos(config, shape.vocab);
+    result.bos_token_id = static_cast<std::int32_t>(
+        config.optional_integer("bos_token_id", 0, shape.vocab - 1).value_or(-1));
+    return result;
+}
+
+ModelConfig load_config(const std::string& path) {
+    return parse_config(read_text_file(path, largest_file_bytes), path);
+}
+
+KvFootprintInput parse_footprint_config(std::string_view json_text, const std::string& where) {
+    const json parsed = parse_json_object(json_text, where);
+    const JsonFields config(parsed, where);
+    refuse_latent_attention(config);
+    refuse_sliding_window(config, "a window of positions is cached, not all of them");
+    for (const char* key : keys_of_other_caches) {
+        const json* value = config.get(key);
+        if (value && *value != false && *value != 0) {
+            config.refuse(key,
+                          "such a cache is not 2 * L * G * D numbers per token, or its KV heads "
+                          "are counted under another name; give the sizes by hand");
+        }
+    }
+    if (config.has("layer_types")) {
+        for (const json& type : config.array("layer_types")) {
+            if (type != "full_attention") {
+                fail(where, ": layer_types holds ", shown(type),
+                     "; only layers of 'full_attention' keep a K and a V row per token");
+            }
+        }
+    }
+
+    KvFootprintInput result;
+    result.model_type = config.optional_string("model_type").value_or("");
+    read_heads(config, result.layers, result.heads, result.kv_heads, result.head_dim);
+    return result;
+}
+
+KvFootprintInput load_footprint_config(const std::string& path) {
+    return parse_footprint_config(read_text_file(path, largest_file_bytes), path);
+}
+
+}  // namespace kvtape

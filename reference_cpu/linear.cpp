@@ -1,0 +1,9 @@
+#include "reference_cpu/linear.h"
+
+#include "reference_cpu/linear_impl.h"
+
+namespace kvtape {
+
+template class PackedLinear<float>;
+
+}  // namespace kvtape

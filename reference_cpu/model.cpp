@@ -1,0 +1,11 @@
+#include "reference_cpu/model.h"
+
+namespace kvtape {
+
+Model<float> load_model(const std::string& directory) {
+    const ModelConfig config = load_config(directory + "/config.json");
+    const SafetensorsFile file = SafetensorsFile::open(directory + "/model.safetensors");
+    return Model<float>(config, load_weights(file, config));
+}
+
+}  // namespace kvtape

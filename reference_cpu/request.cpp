@@ -1,0 +1,45 @@
+#include "reference_cpu/request.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace kvtape {
+
+LengthLimit length_limit(std::int64_t max_model_len, std::int64_t cache_bytes,
+                         std::int64_t bytes_per_token) {
+    const std::int64_t fits = cache_bytes / bytes_per_token;
+    if (fits >= max_model_len) return {max_model_len, "max_model_len"};
+    if (fits < 1) {
+        fail("the cache may use ", cache_bytes, " bytes, one token needs ", bytes_per_token,
+             "; allow more memory");
+    }
+    return {fits, "the cache's " + std::to_string(cache_bytes) + " bytes at " +
+                      std::to_string(bytes_per_token) + " bytes per token"};
+}
+
+std::int64_t admit(const Request& request, const LengthLimit& limit) {
+    validate(request.sampling);
+    const std::int64_t prompt = std::ssize(request.prompt);
+    if (prompt == 0) fail("the prompt has no tokens; give at least one");
+    if (request.prefill_chunk < 0) {
+        fail("prefill chunk: ", request.prefill_chunk, " tokens; use 0 (whole prompt) or more");
+    }
+    const std::int64_t room = limit.tokens - prompt;
+    if (room < 1) {
+        fail("the prompt has ", prompt, " tokens, the limit is ", limit.tokens, " (", limit.reason,
+             ") for prompt and new tokens together; shorten the prompt by ", 1 - room,
+             " or raise the limit");
+    }
+    if (!request.max_tokens) return room;
+    if (*request.max_tokens < 1) fail("max_tokens is ", *request.max_tokens, "; use 1 or more");
+    if (*request.max_tokens > room) {
+        fail("the prompt has ", prompt, " tokens and ", *request.max_tokens, " are requested, ",
+             prompt + *request.max_tokens, " in all; the limit is ", limit.tokens, " (",
+             limit.reason, "), over by ", *request.max_tokens - room, "; the largest max_tokens is ",
+             room);
+    }
+    return *request.max_tokens;
+}
+
+}  // namespace kvtape

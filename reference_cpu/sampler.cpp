@@ -1,0 +1,75 @@
+#include "reference_cpu/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "core/check.h"
+#include "core/exact_math.h"
+
+namespace kvtape {
+namespace {
+
+Pick greedy(std::span<const float> logits) {
+    std::size_t best = 0;
+    float second = -std::numeric_limits<float>::infinity();
+    for (std::size_t id = 0; id < logits.size(); ++id) {
+        if (std::isnan(logits[id])) {
+            fail("the logit of token ", id, " is NaN; the weights or the cache are damaged");
+        }
+        if (id == 0) continue;
+        if (logits[id] > logits[best]) {
+            second = logits[best];
+            best = id;
+        } else {
+            second = std::max(second, logits[id]);
+        }
+    }
+    return {static_cast<std::int32_t>(best), logits[best], logits[best] - second};
+}
+
+}  // namespace
+
+void validate(const Sampling& sampling) {
+    if (!(sampling.temperature >= 0) || !std::isfinite(sampling.temperature)) {
+        fail("temperature is ", sampling.temperature, "; use 0 (greedy) or a positive number");
+    }
+    if (!(sampling.top_p > 0 && sampling.top_p <= 1)) {
+        fail("top_p is ", sampling.top_p, "; use a number above 0 and at most 1");
+    }
+}
+
+Pick pick(std::span<const float> logits, const Sampling& sampling, Random& random) {
+    KVTAPE_CHECK(logits.size(), >=, 1u);
+    Pick result = greedy(logits);
+    if (sampling.temperature == 0) return result;
+
+    // Weights relative to the likeliest token, in the order of falling likelihood.
+    std::vector<double> weight(logits.size());  // (V)
+    for (std::size_t id = 0; id < logits.size(); ++id) {
+        weight[id] = exact_exp((static_cast<double>(logits[id]) - static_cast<double>(result.logit)) /
+                               sampling.temperature);
+    }
+    std::vector<std::int32_t> order(logits.size());  // (V)
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int32_t a, std::int32_t b) { return weight[a] > weight[b]; });
+
+    // Keep the smallest set that reaches top_p of the whole, and draw from it.
+    const double whole = std::accumulate(weight.begin(), weight.end(), 0.0);
+    double kept = 0;
+    std::size_t count = 0;
+    while (count < order.size() && (count == 0 || kept < sampling.top_p * whole)) {
+        kept += weight[order[count++]];
+    }
+    double rest = static_cast<double>(random.unit()) * kept;
+    std::size_t chosen = 0;
+    while (chosen + 1 < count && rest >= weight[order[chosen]]) rest -= weight[order[chosen++]];
+    result.id = order[chosen];
+    result.logit = logits[result.id];
+    return result;
+}
+
+}  // namespace kvtape

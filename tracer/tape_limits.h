@@ -1,0 +1,20 @@
+// What a tape may hold. The limits are far above any real recording; they exist so that a damaged
+// or hostile file is refused before it costs memory. Reading a tape needs at most about 1 GiB
+// whatever the file says, and a few hundred KiB for an ordinary one: one record is in memory at a
+// time.
+#pragma once
+
+#include <cstdint>
+
+namespace kvtape {
+
+inline constexpr std::int64_t max_record_bytes = std::int64_t{64} << 20;  // one header or one step
+inline constexpr std::int64_t max_record_values = std::int64_t{8} << 20;  // numbers, strings, lists
+inline constexpr std::int64_t max_record_depth = 16;                      // lists within lists
+inline constexpr std::int64_t max_runs_per_step = std::int64_t{4} << 20;  // writes; reads as well
+inline constexpr std::int64_t max_lanes = 256;
+inline constexpr std::int64_t max_position = (std::int64_t{1} << 31) - 1;
+inline constexpr std::int64_t max_slot = std::int64_t{1} << 40;
+inline constexpr std::int64_t max_count = std::int64_t{1} << 58;  // FLOPs, bytes, ns, rows
+
+}  // namespace kvtape
