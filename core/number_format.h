@@ -6,8 +6,8 @@
 //   - a float is rounded once, to the nearest code, a tie to the code with the even mantissa;
 //   - the value rounded is the float that is handed in: a detour through bf16 would round twice;
 //   - minus zero, subnormals and infinities keep their meaning;
-//   - every NaN becomes the one positive quiet NaN of the format (f16 7E00, bf16 7FC0, e5m2 7E,
-//     e4m3 7F, where 7F and FF are the only NaNs there are).
+//   - every NaN becomes the one NaN whose bits are all set but for the sign: 7FFF in f16 and bf16,
+//     7F in e4m3 and e5m2. NVIDIA's conversions choose the same.
 //
 // Both directions are free of data-dependent branches, so a loop over a row becomes vector code,
 // and compile on the GPU to the same bits. Subnormal floats must not be flushed to zero (no
@@ -36,14 +36,13 @@ struct FloatFormat {
     }
     // Codes without their sign. In this order they are: numbers, then infinity, then NaNs.
     KVTAPE_HOST_DEVICE constexpr std::uint32_t largest_code() const {
-        return has_infinity ? infinity_code() - 1 : (1u << magnitude_bits()) - 2;
+        return has_infinity ? infinity_code() - 1 : nan_code() - 1;
     }
     KVTAPE_HOST_DEVICE constexpr std::uint32_t infinity_code() const {
         return ((1u << exponent_bits) - 1) << mantissa_bits;
     }
     KVTAPE_HOST_DEVICE constexpr std::uint32_t nan_code() const {
-        return has_infinity ? infinity_code() | (1u << (mantissa_bits - 1))
-                            : (1u << magnitude_bits()) - 1;
+        return (1u << magnitude_bits()) - 1;
     }
 };
 

@@ -18,7 +18,7 @@ std::int64_t BlockPool::references(std::int64_t block) const {
     return references_[static_cast<std::size_t>(block)];
 }
 
-std::int64_t BlockPool::allocate(std::int32_t sequence) {
+std::int64_t BlockPool::take(std::int32_t sequence) {
     if (free_.empty()) {
         fail("block pool: no free block for sequence ", sequence, ", all ", blocks(),
              " are in use; use more blocks or fewer sequences");
@@ -26,7 +26,20 @@ std::int64_t BlockPool::allocate(std::int32_t sequence) {
     const std::int64_t block = free_.back();
     free_.pop_back();
     references_[static_cast<std::size_t>(block)] = 1;
+    return block;
+}
+
+std::int64_t BlockPool::allocate(std::int32_t sequence) {
+    const std::int64_t block = take(sequence);
     events_.push_back({PoolEventKind::allocate, sequence, block, -1});
+    return block;
+}
+
+std::int64_t BlockPool::replace_shared(std::int64_t shared, std::int32_t sequence) {
+    KVTAPE_CHECK(references(shared), >, 1);
+    const std::int64_t block = take(sequence);
+    --references_[static_cast<std::size_t>(shared)];
+    events_.push_back({PoolEventKind::copy_on_write, sequence, block, shared});
     return block;
 }
 

@@ -29,13 +29,15 @@ class BlockPool {
     // Error that changes nothing: two owners would later write the same page.
     void free(std::int64_t block, std::int32_t sequence);
 
-    // Notes an event for the tape.
-    void note(const PoolEvent& event) { events_.push_back(event); }
+    // `sequence` is about to write into a block that it shares: it gives up its reference and gets a
+    // free block instead. Copying the rows is the caller's part. Throws Error when none is free.
+    std::int64_t replace_shared(std::int64_t shared, std::int32_t sequence);
 
     // Everything that happened since the last call, refused frees included.
     std::vector<PoolEvent> take_events();
 
   private:
+    std::int64_t take(std::int32_t sequence);
     void check_range(std::int64_t block) const;
 
     std::vector<std::int64_t> references_;  // (blocks), 0 = free

@@ -20,7 +20,7 @@
 namespace kvtape {
 
 struct Merge {
-    std::int32_t left;    // ids of the two pieces
+    std::int32_t left;  // ids of the two pieces
     std::int32_t right;
     std::int32_t result;  // id of the piece they become
 };
@@ -28,9 +28,9 @@ struct Merge {
 class Bpe {
   public:
     Bpe() = default;
-    // `ids` maps the bytes of a piece to its id. `merges` come in the order of their rank, all pairs
-    // different. With `whole_words_first` (ignore_merges in the file), a word that is a piece is
-    // taken as it is.
+    // `ids` maps the bytes of a piece to its id. `merges` come in the order of their rank, all
+    // pairs different. With `whole_words_first` (ignore_merges in the file), a word that is a piece
+    // is taken as it is.
     Bpe(std::unordered_map<std::string, std::int32_t> ids, std::vector<Merge> merges,
         bool whole_words_first);
 

@@ -35,7 +35,8 @@ std::optional<std::string> byte_level_to_bytes(std::string_view written) {
     std::string bytes;
     for (std::size_t offset = 0; offset < written.size();) {
         const auto character = next_character(written, offset);
-        if (!character || *character >= alphabet_end || alphabet.byte_of_character[*character] < 0) {
+        if (!character || *character >= alphabet_end ||
+            alphabet.byte_of_character[*character] < 0) {
             return {};
         }
         bytes += static_cast<char>(alphabet.byte_of_character[*character]);

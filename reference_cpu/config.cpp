@@ -36,7 +36,7 @@ constexpr const char* keys_of_other_caches[] = {"layers_block_type",
                                                 "num_query_groups",
                                                 "block_configs"};
 
-void refuse_if_true(const JsonFields& config, const char* key, const char* remedy) {
+void refuse_if_true(const JsonFields& config, const std::string& key, const char* remedy) {
     if (config.optional_bool(key).value_or(false)) {
         config.refuse(key, remedy);
     }
@@ -91,11 +91,11 @@ void refuse_scaled_rope(const JsonFields& rope) {
     for (const std::string& key : rope.keys()) {
         const bool is_type = key == "rope_type" || key == "type";
         const bool harmless =
-            (is_type && rope.optional_string(key.c_str()) == "default") ||
-            (key == "partial_rotary_factor" && rope.optional_number(key.c_str()) == 1.0) ||
+            (is_type && rope.optional_string(key) == "default") ||
+            (key == "partial_rotary_factor" && rope.optional_number(key) == 1.0) ||
             key == "rope_theta";
-        if (!harmless && rope.has(key.c_str())) {
-            rope.refuse(key.c_str(), "only RoPE of the whole head, unscaled, is supported");
+        if (!harmless && rope.has(key)) {
+            rope.refuse(key, "only RoPE of the whole head, unscaled, is supported");
         }
     }
 }

@@ -23,6 +23,8 @@ void* allocate_huge_pages(std::size_t bytes) {
     return memory;
 }
 
-void free_huge_pages(void* memory) noexcept { std::free(memory); }
+void free_huge_pages(void* memory) noexcept {
+    std::free(memory);
+}
 
 }  // namespace kvtape

@@ -1,9 +1,9 @@
 // A buffer for arrays that are streamed again and again: weights and caches.
 //
 // The processor translates every address through a small table of pages (the TLB). With pages of
-// 4 KiB, 100 MB of weights are 25,000 entries and the table misses all the time; with pages of 2 MiB
-// they are 50. Linux gives the large pages to memory that asks for them with madvise(). Asking is a
-// hint: where it is refused, everything works as before, only slower.
+// 4 KiB, 100 MB of weights are 25,000 entries and the table misses all the time; with pages of 2
+// MiB they are 50. Linux gives the large pages to memory that asks for them with madvise(). Asking
+// is a hint: where it is refused, everything works as before, only slower.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ class HugePageBuffer {
   public:
     HugePageBuffer() = default;
     explicit HugePageBuffer(std::int64_t count)
-        : memory_(static_cast<T*>(
-              allocate_huge_pages(static_cast<std::size_t>(count) * sizeof(T)))),
+        : memory_(
+              static_cast<T*>(allocate_huge_pages(static_cast<std::size_t>(count) * sizeof(T)))),
           count_(count) {
         std::uninitialized_value_construct_n(data(), count);
     }

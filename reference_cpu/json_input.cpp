@@ -51,13 +51,13 @@ json parse_json_object(std::string_view text, const std::string& where) {
     return parsed;
 }
 
-std::string in_quotes(std::string_view text) {
+std::string printable(std::string_view text) {
     constexpr std::size_t longest = 80;
     std::size_t length = std::min(text.size(), longest);
     while (length < text.size() && length > 0 && (text[length] & 0xC0) == 0x80) {
         --length;  // do not cut a UTF-8 character in two
     }
-    std::string safe = "'";
+    std::string safe;
     for (const char c : text.substr(0, length)) {
         const auto byte = static_cast<unsigned char>(c);
         if (byte < 0x20 || byte == 0x7f) {
@@ -67,7 +67,11 @@ std::string in_quotes(std::string_view text) {
             safe += c;
         }
     }
-    return safe + (length < text.size() ? "...'" : "'");
+    return safe + (length < text.size() ? "..." : "");
+}
+
+std::string in_quotes(std::string_view text) {
+    return "'" + printable(text) + "'";
 }
 
 std::string shown(const json& value) {
@@ -91,7 +95,7 @@ JsonFields::JsonFields(const json& object, std::string where, std::string path)
     }
 }
 
-const json* JsonFields::get(const char* key) const {
+const json* JsonFields::get(const std::string& key) const {
     const auto found = object_.find(key);
     return found == object_.end() || found->is_null() ? nullptr : &*found;
 }
@@ -104,16 +108,18 @@ std::vector<std::string> JsonFields::keys() const {
     return keys;
 }
 
-void JsonFields::refuse(const char* key, const std::string& remedy) const {
+void JsonFields::refuse(const std::string& key, const std::string& remedy) const {
     const json* value = get(key);
-    fail(where_, ": ", path_, key, " is ", value ? shown(*value) : "missing", "; ", remedy);
+    fail(where_, ": ", path_, printable(key), " is ", value ? shown(*value) : "missing", "; ",
+         remedy);
 }
 
-void JsonFields::missing(const char* key) const {
-    fail(where_, ": ", path_, key, " is missing");
+void JsonFields::missing(const std::string& key) const {
+    fail(where_, ": ", path_, printable(key), " is missing");
 }
 
-std::optional<std::int64_t> JsonFields::optional_integer(const char* key, std::int64_t smallest,
+std::optional<std::int64_t> JsonFields::optional_integer(const std::string& key,
+                                                         std::int64_t smallest,
                                                          std::int64_t largest) const {
     const json* value = get(key);
     if (!value) {
@@ -132,13 +138,13 @@ std::optional<std::int64_t> JsonFields::optional_integer(const char* key, std::i
     return number;
 }
 
-std::int64_t JsonFields::integer(const char* key, std::int64_t smallest,
+std::int64_t JsonFields::integer(const std::string& key, std::int64_t smallest,
                                  std::int64_t largest) const {
     const auto number = optional_integer(key, smallest, largest);
     return number ? *number : (missing(key), 0);
 }
 
-std::optional<double> JsonFields::optional_number(const char* key) const {
+std::optional<double> JsonFields::optional_number(const std::string& key) const {
     const json* value = get(key);
     if (!value) {
         return {};
@@ -149,7 +155,7 @@ std::optional<double> JsonFields::optional_number(const char* key) const {
     return value->get<double>();
 }
 
-std::optional<bool> JsonFields::optional_bool(const char* key) const {
+std::optional<bool> JsonFields::optional_bool(const std::string& key) const {
     const json* value = get(key);
     if (!value) {
         return {};
@@ -160,7 +166,7 @@ std::optional<bool> JsonFields::optional_bool(const char* key) const {
     return value->get<bool>();
 }
 
-std::optional<std::string> JsonFields::optional_string(const char* key) const {
+std::optional<std::string> JsonFields::optional_string(const std::string& key) const {
     const json* value = get(key);
     if (!value) {
         return {};
@@ -171,25 +177,25 @@ std::optional<std::string> JsonFields::optional_string(const char* key) const {
     return value->get<std::string>();
 }
 
-std::string JsonFields::string(const char* key) const {
+std::string JsonFields::string(const std::string& key) const {
     auto text = optional_string(key);
     return text ? *text : (missing(key), "");
 }
 
-std::optional<JsonFields> JsonFields::optional_object(const char* key) const {
+std::optional<JsonFields> JsonFields::optional_object(const std::string& key) const {
     const json* value = get(key);
     if (!value) {
         return {};
     }
-    return JsonFields(*value, where_, path_ + key + ".");
+    return JsonFields(*value, where_, path_ + printable(key) + ".");
 }
 
-JsonFields JsonFields::object(const char* key) const {
+JsonFields JsonFields::object(const std::string& key) const {
     const json* value = get(key);
-    return value ? JsonFields(*value, where_, path_ + key + ".") : (missing(key), *this);
+    return value ? JsonFields(*value, where_, path_ + printable(key) + ".") : (missing(key), *this);
 }
 
-const json& JsonFields::array(const char* key) const {
+const json& JsonFields::array(const std::string& key) const {
     const json* value = get(key);
     if (!value) {
         missing(key);

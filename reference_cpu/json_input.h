@@ -19,9 +19,10 @@ namespace kvtape {
 // differ) and nothing is nested deeper than 64 levels.
 nlohmann::json parse_json_object(std::string_view text, const std::string& where);
 
-// A string from a file as it may appear in a one-line message: in single quotes, control characters
-// escaped, cut after 80 bytes.
-std::string in_quotes(std::string_view text);
+// A string from a file as it may appear in a one-line message: control characters escaped, cut
+// after 80 bytes.
+std::string printable(std::string_view text);
+std::string in_quotes(std::string_view text);  // the same in single quotes
 
 // A JSON value as it may appear in a one-line message.
 std::string shown(const nlohmann::json& value);
@@ -34,27 +35,27 @@ class JsonFields {
     JsonFields(const nlohmann::json& object, std::string where, std::string path = "");
 
     // The value, or nullptr if absent.
-    const nlohmann::json* get(const char* key) const;
-    bool has(const char* key) const { return get(key) != nullptr; }
+    const nlohmann::json* get(const std::string& key) const;
+    bool has(const std::string& key) const { return get(key) != nullptr; }
 
     std::vector<std::string> keys() const;
 
     // Optional fields are empty if absent; the others must be there.
-    std::optional<std::int64_t> optional_integer(const char* key, std::int64_t smallest,
+    std::optional<std::int64_t> optional_integer(const std::string& key, std::int64_t smallest,
                                                  std::int64_t largest) const;
-    std::int64_t integer(const char* key, std::int64_t smallest, std::int64_t largest) const;
-    std::optional<double> optional_number(const char* key) const;  // finite
-    std::optional<bool> optional_bool(const char* key) const;
-    std::optional<std::string> optional_string(const char* key) const;
-    std::string string(const char* key) const;
-    std::optional<JsonFields> optional_object(const char* key) const;
-    JsonFields object(const char* key) const;
-    const nlohmann::json& array(const char* key) const;
+    std::int64_t integer(const std::string& key, std::int64_t smallest, std::int64_t largest) const;
+    std::optional<double> optional_number(const std::string& key) const;  // finite
+    std::optional<bool> optional_bool(const std::string& key) const;
+    std::optional<std::string> optional_string(const std::string& key) const;
+    std::string string(const std::string& key) const;
+    std::optional<JsonFields> optional_object(const std::string& key) const;
+    JsonFields object(const std::string& key) const;
+    const nlohmann::json& array(const std::string& key) const;
 
     // Throws Error: "<where>: <path><key> is <value>; <what to do>".
-    [[noreturn]] void refuse(const char* key, const std::string& remedy) const;
+    [[noreturn]] void refuse(const std::string& key, const std::string& remedy) const;
     // Throws Error: "<where>: <path><key> is missing".
-    [[noreturn]] void missing(const char* key) const;
+    [[noreturn]] void missing(const std::string& key) const;
 
     const std::string& where() const { return where_; }
 

@@ -1,10 +1,12 @@
-// The bodies of PackedLinear (reference_cpu/linear.h). Include this only to instantiate it for another
-// scalar than float.
+// The bodies of PackedLinear; reference_cpu/linear.h says what they compute and why. Include this
+// file only to instantiate PackedLinear for a scalar of your own, such as one that counts
+// operations: it needs +, *, construction from float and no destructor. Eigen then takes "a vector
+// of one" for it, P is 1, and exactly K multiplies and K adds are done per output.
 #pragma once
 
-#include <Eigen/Core>
 #include <algorithm>
-#include <vector>
+#include <Eigen/Core>
+#include <memory>
 
 #include "core/check.h"
 #include "reference_cpu/linear.h"
@@ -15,70 +17,137 @@
 
 namespace kvtape::linear_detail {
 
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+// Eigen's name for the widest vector of Scalars: 8 floats with AVX2, 16 with AVX-512.
 template <class Scalar>
-struct Tile {
-    using Packet = typename Eigen::internal::packet_traits<Scalar>::type;
-    static constexpr int lanes = Eigen::internal::unpacket_traits<Packet>::size;
-    static constexpr int packets = lanes == 1 ? 1 : lanes >= 16 ? 4 : 2;
-    static constexpr int outputs = packets * lanes;  // P
-    static constexpr int rows = 6;                   // R
-};
+using Packet = typename Eigen::internal::packet_traits<Scalar>::type;
 
-#ifndef KB
-#define KB 1024
-#endif
-#ifndef RB
-#define RB 48
-#endif
-constexpr std::int64_t inputs_per_block = KB;
-constexpr std::int64_t rows_per_block = RB;
+template <class Scalar>
+inline constexpr int lanes = Eigen::internal::unpacket_traits<Packet<Scalar>>::size;
 
-template <class Scalar, int rows, int panels>
-void multiply_tile(const Scalar* x, const Scalar* w, std::int64_t panel_stride, std::int64_t inputs,
-                   bool resume, Scalar* y, std::int64_t y_stride) {
-    namespace ei = Eigen::internal;
-    using Packet = typename Tile<Scalar>::Packet;
-    constexpr int lanes = Tile<Scalar>::lanes;
-    constexpr int packets = Tile<Scalar>::packets;
-    constexpr int P = Tile<Scalar>::outputs;
+// The register tile: R rows x P outputs.
+template <class Scalar>
+inline constexpr int packets_per_panel = lanes<Scalar> == 1   ? 1
+                                         : lanes<Scalar> == 8 ? 2
+                                                              : 4;
+template <class Scalar>
+inline constexpr int P = packets_per_panel<Scalar>* lanes<Scalar>;
+inline constexpr int R = 6;
 
-    Packet sum[rows][panels * packets];
-    for (int r = 0; r < rows; ++r) {
-        __builtin_prefetch(y + r * y_stride, 1);
-        for (int p = 0; p < panels * packets; ++p)
-            sum[r][p] = resume ? ei::ploadu<Packet>(y + r * y_stride + p * lanes)
-                               : ei::pset1<Packet>(Scalar(0));
-    }
-    for (std::int64_t k = 0; k < inputs; ++k) {
-        for (int j = 0; j < panels; ++j) {
-            const Scalar* w_k = w + j * panel_stride + k * P;
-            Packet w_p[packets];
-            for (int p = 0; p < packets; ++p) w_p[p] = ei::pload<Packet>(w_k + p * lanes);
-            for (int r = 0; r < rows; ++r) {
-                const Packet x_r = ei::pset1<Packet>(x[k * rows + r]);
-                for (int p = 0; p < packets; ++p)
-                    sum[r][j * packets + p] = ei::pmadd(x_r, w_p[p], sum[r][j * packets + p]);
-            }
-        }
-    }
-    for (int r = 0; r < rows; ++r)
-        for (int p = 0; p < panels * packets; ++p)
-            ei::pstoreu(y + r * y_stride + p * lanes, sum[r][p]);
+// The cache tile: this many rows of x and inputs are used for all panels before the next ones. A
+// sum is put down in y after one block of inputs and taken up with the next, which loses nothing: a
+// float in memory has the bits of the float in the register.
+inline constexpr std::int64_t rows_per_block = 16 * R;
+inline constexpr std::int64_t inputs_per_block = 1024;
+
+// Few rows do little work per weight, and reading weights is what takes the time. With few rows
+// there are registers left for several panels, and several streams from memory are faster than one.
+constexpr int panels_side_by_side(std::int64_t rows) {
+    return rows == 1 ? 4 : rows <= 3 ? 2 : 1;
 }
 
 template <class Scalar>
-using TileFunction = void(const Scalar*, const Scalar*, std::int64_t, std::int64_t, bool, Scalar*,
-                          std::int64_t);
+struct TileWork {
+    const Scalar* x;           // (inputs, rows), packed by pack_rows
+    const Scalar* w;           // (panels, inputs, P)
+    std::int64_t w_stride;     // from panel to panel
+    std::int64_t inputs;       // steps over k
+    bool resume;               // take up the sums found in y; otherwise start from 0
+    Scalar* y;                 // (rows, panels * P)
+    std::int64_t y_stride;     // from row to row
+    const Scalar* next_w;      // weights that will be wanted soon
+    std::int64_t next_w_step;  // how many of them to fetch per k
+};
+
+template <class Scalar, int rows, int panels>
+void multiply_tile(const TileWork<Scalar>& work) {
+    namespace ei = Eigen::internal;
+    using Vector = Packet<Scalar>;
+    constexpr int packets = packets_per_panel<Scalar>;
+
+    Vector sum[rows][panels * packets];
+    for (int r = 0; r < rows; ++r) {
+        const Scalar* y = work.y + r * work.y_stride;
+        __builtin_prefetch(y, 1);
+        for (int p = 0; p < panels * packets; ++p) {
+            sum[r][p] = work.resume ? ei::ploadu<Vector>(y + p * lanes<Scalar>)
+                                    : ei::pset1<Vector>(Scalar(0.0f));
+        }
+    }
+    const Scalar* next_w = work.next_w;
+    for (std::int64_t k = 0; k < work.inputs; ++k) {
+        if constexpr (rows == R) {
+            __builtin_prefetch(next_w);
+            next_w += work.next_w_step;
+        }
+        for (int panel = 0; panel < panels; ++panel) {
+            const Scalar* w_k = work.w + panel * work.w_stride + k * P<Scalar>;
+            Vector w[packets];
+            for (int p = 0; p < packets; ++p) w[p] = ei::pload<Vector>(w_k + p * lanes<Scalar>);
+            for (int r = 0; r < rows; ++r) {
+                const Vector x = ei::pset1<Vector>(work.x[k * rows + r]);
+                for (int p = 0; p < packets; ++p) {
+                    Vector& s = sum[r][panel * packets + p];
+                    s = ei::pmadd(x, w[p], s);  // x * w + s, rounded once
+                }
+            }
+        }
+    }
+    for (int r = 0; r < rows; ++r) {
+        Scalar* y = work.y + r * work.y_stride;
+        for (int p = 0; p < panels * packets; ++p) ei::pstoreu(y + p * lanes<Scalar>, sum[r][p]);
+    }
+}
 
 template <class Scalar>
-TileFunction<Scalar>* tile_function(int rows, int panels) {
-    switch (rows) {
-        case 1: return panels == 4 ? multiply_tile<Scalar, 1, 4> : multiply_tile<Scalar, 1, 1>;
-        case 2: return panels == 2 ? multiply_tile<Scalar, 2, 2> : multiply_tile<Scalar, 2, 1>;
-        case 3: return panels == 2 ? multiply_tile<Scalar, 3, 2> : multiply_tile<Scalar, 3, 1>;
-        case 4: return multiply_tile<Scalar, 4, 1>;
-        case 5: return multiply_tile<Scalar, 5, 1>;
-        default: return multiply_tile<Scalar, 6, 1>;
+using TileFunction = void(const TileWork<Scalar>&);
+
+// By number of rows: one panel, and as many as panels_side_by_side says.
+template <class Scalar>
+inline constexpr TileFunction<Scalar>* one_panel[R + 1] = {nullptr,
+                                                           multiply_tile<Scalar, 1, 1>,
+                                                           multiply_tile<Scalar, 2, 1>,
+                                                           multiply_tile<Scalar, 3, 1>,
+                                                           multiply_tile<Scalar, 4, 1>,
+                                                           multiply_tile<Scalar, 5, 1>,
+                                                           multiply_tile<Scalar, 6, 1>};
+template <class Scalar>
+inline constexpr TileFunction<Scalar>* several_panels[4] = {
+    nullptr, multiply_tile<Scalar, 1, 4>, multiply_tile<Scalar, 2, 2>, multiply_tile<Scalar, 3, 2>};
+
+// Writes rows tile after tile as [k][row in tile], the order in which multiply_tile reads them.
+template <class Scalar>
+void pack_rows(const Scalar* x,  // (rows, x_stride), of which the first `inputs` are taken
+               std::int64_t rows, std::int64_t x_stride, std::int64_t inputs,
+               Scalar* packed) {  // (rows * inputs)
+    std::int64_t r = 0;
+    for (; r + R <= rows; r += R, x += R * x_stride) {
+        for (std::int64_t k = 0; k < inputs; ++k) {
+            for (int i = 0; i < R; ++i) *packed++ = x[i * x_stride + k];
+        }
+    }
+    for (std::int64_t k = 0; k < inputs; ++k) {
+        for (std::int64_t i = 0; i < rows - r; ++i) *packed++ = x[i * x_stride + k];
+    }
+}
+
+// The last panel may be wider than what is left of y: multiply_tile, by way of a tile of its own.
+template <class Scalar>
+void multiply_narrow_tile(TileWork<Scalar> work, std::int64_t rows, std::int64_t outputs) {
+    Scalar tile[R * P<Scalar>] = {};
+    Scalar* y = work.y;
+    const std::int64_t y_stride = work.y_stride;
+    for (std::int64_t r = 0; r < rows; ++r) {
+        if (work.resume) std::copy_n(y + r * y_stride, outputs, tile + r * P<Scalar>);
+    }
+    work.y = tile;
+    work.y_stride = P<Scalar>;
+    one_panel<Scalar>[rows](work);
+    for (std::int64_t r = 0; r < rows; ++r) {
+        std::copy_n(tile + r * P<Scalar>, outputs, y + r * y_stride);
     }
 }
 
@@ -91,7 +160,7 @@ PackedLinear<Scalar>::PackedLinear(const float* weights, std::int64_t outputs, s
     : outputs_(outputs), inputs_(inputs) {
     KVTAPE_CHECK(outputs, >, 0);
     KVTAPE_CHECK(inputs, >, 0);
-    constexpr std::int64_t P = linear_detail::Tile<Scalar>::outputs;
+    constexpr std::int64_t P = linear_detail::P<Scalar>;
     packed_ = HugePageBuffer<Scalar>(panels() * inputs * P);
     for (std::int64_t o = 0; o < outputs; ++o) {
         Scalar* column = packed_.data() + (o / P) * inputs * P + o % P;
@@ -101,51 +170,69 @@ PackedLinear<Scalar>::PackedLinear(const float* weights, std::int64_t outputs, s
 
 template <class Scalar>
 std::int64_t PackedLinear<Scalar>::panels() const {
-    constexpr std::int64_t P = linear_detail::Tile<Scalar>::outputs;
-    return (outputs_ + P - 1) / P;
+    return linear_detail::divide_up(outputs_, linear_detail::P<Scalar>);
+}
+
+template <class Scalar>
+std::int64_t PackedLinear<Scalar>::outputs_before(std::int64_t panel) const {
+    return std::min(panel * linear_detail::P<Scalar>, outputs_);
 }
 
 template <class Scalar>
 void PackedLinear<Scalar>::multiply(const Scalar* x, std::int64_t rows, Scalar* y,
                                     std::int64_t panel_begin, std::int64_t panel_end) const {
     using namespace linear_detail;
-    constexpr std::int64_t P = Tile<Scalar>::outputs;
-    constexpr std::int64_t R = Tile<Scalar>::rows;
+    constexpr std::int64_t P = linear_detail::P<Scalar>;
     KVTAPE_CHECK(rows, >=, 0);
     KVTAPE_CHECK(panel_begin, >=, 0);
     KVTAPE_CHECK(panel_end, <=, panels());
-    thread_local std::vector<Scalar> x_packed;
-    x_packed.resize(static_cast<std::size_t>(rows_per_block * inputs_per_block));
-    for (std::int64_t row0 = 0; row0 < rows; row0 += rows_per_block) {
-        const std::int64_t row1 = std::min(rows, row0 + rows_per_block);
-        for (std::int64_t k0 = 0; k0 < inputs_; k0 += inputs_per_block) {
-            const std::int64_t ks = std::min(inputs_per_block, inputs_ - k0);
-            Scalar* to = x_packed.data();
-            for (std::int64_t r = row0; r < row1; r += R) {
-                const std::int64_t n = std::min(R, row1 - r);
-                for (std::int64_t k = 0; k < ks; ++k)
-                    for (std::int64_t i = 0; i < n; ++i) *to++ = x[(r + i) * inputs_ + k0 + k];
-            }
-            const std::int64_t wanted = rows == 1 ? 4 : rows <= 3 ? 2 : 1;
-            std::int64_t side = 1;
-            for (std::int64_t panel = panel_begin; panel < panel_end; panel += side) {
-                side = (panel + wanted <= panel_end && (panel + wanted) * P <= outputs_) ? wanted : 1;
-                const std::int64_t width = std::min(side * P, outputs_ - panel * P);
-                const Scalar* w = packed_.data() + (panel * inputs_ + k0) * P;
-                for (std::int64_t r = row0; r < row1; r += R) {
-                    const std::int64_t n = std::min(R, row1 - r);
-                    const Scalar* xp = x_packed.data() + (r - row0) * ks;
-                    Scalar* y_r = y + r * outputs_ + panel * P;
-                    auto* tile = tile_function<Scalar>(static_cast<int>(n), static_cast<int>(side));
-                    if (width == side * P) {
-                        tile(xp, w, inputs_ * P, ks, k0 > 0, y_r, outputs_);
+    if (rows == 0 || panel_begin >= panel_end) return;
+
+    // Blocks of about the same number of rows, so that the last one is not left with one row.
+    const std::int64_t blocks = divide_up(rows, rows_per_block);
+    const std::int64_t block_rows = std::min(rows, divide_up(divide_up(rows, blocks), R) * R);
+    const std::int64_t block_inputs = std::min(inputs_, inputs_per_block);
+    const auto packed_x = std::make_unique_for_overwrite<Scalar[]>(
+        static_cast<std::size_t>(block_rows * block_inputs));
+
+    for (std::int64_t row_begin = 0; row_begin < rows; row_begin += block_rows) {
+        const std::int64_t row_end = std::min(rows, row_begin + block_rows);
+        const std::int64_t tiles = divide_up(row_end - row_begin, R);
+        for (std::int64_t k_begin = 0; k_begin < inputs_; k_begin += block_inputs) {
+            const std::int64_t inputs = std::min(block_inputs, inputs_ - k_begin);
+            pack_rows(x + row_begin * inputs_ + k_begin, row_end - row_begin, inputs_, inputs,
+                      packed_x.get());
+
+            std::int64_t side_by_side = panels_side_by_side(rows);
+            for (std::int64_t panel = panel_begin; panel < panel_end; panel += side_by_side) {
+                const std::int64_t whole_panels = std::min(panel_end, outputs_ / P) - panel;
+                if (side_by_side > whole_panels) side_by_side = 1;
+                const bool narrow = whole_panels == 0;
+
+                // While this panel is used by tile after tile, the next one is fetched.
+                const Scalar* w = packed_.data() + (panel * inputs_ + k_begin) * P;
+                const bool fetch = tiles > 1 && panel + 1 < panel_end;
+                const Scalar* next_w = fetch ? w + inputs_ * P : w;
+                const std::int64_t next_w_step = fetch ? P / tiles : 0;
+
+                for (std::int64_t row = row_begin; row < row_end; row += R) {
+                    const std::int64_t tile_rows = std::min<std::int64_t>(R, row_end - row);
+                    const TileWork<Scalar> work = {
+                        .x = packed_x.get() + (row - row_begin) * inputs,
+                        .w = w,
+                        .w_stride = inputs_ * P,
+                        .inputs = inputs,
+                        .resume = k_begin > 0,
+                        .y = y + row * outputs_ + panel * P,
+                        .y_stride = outputs_,
+                        .next_w = next_w + (row - row_begin) / R * inputs * next_w_step,
+                        .next_w_step = next_w_step};
+                    if (narrow) {
+                        multiply_narrow_tile(work, tile_rows, outputs_ - panel * P);
+                    } else if (side_by_side > 1) {
+                        several_panels<Scalar>[tile_rows](work);
                     } else {
-                        Scalar scratch[R * P];
-                        for (int i = 0; i < n; ++i)
-                            std::copy_n(y_r + i * outputs_, width, scratch + i * P);
-                        tile(xp, w, inputs_ * P, ks, k0 > 0, scratch, P);
-                        for (int i = 0; i < n; ++i)
-                            std::copy_n(scratch + i * P, width, y_r + i * outputs_);
+                        one_panel<Scalar>[tile_rows](work);
                     }
                 }
             }

@@ -56,10 +56,8 @@ void PagedCache::reserve(SequenceId sequence, std::int64_t end) {
     if (copies) {
         std::int64_t& entry = table.blocks[static_cast<std::size_t>(writes_into)];
         const std::int64_t shared = entry;
-        entry = pool_.allocate(sequence);
+        entry = pool_.replace_shared(shared, sequence);
         copy_block(shared, entry);
-        pool_.free(shared, sequence);
-        pool_.note({PoolEventKind::copy_on_write, sequence, entry, shared});
     }
     for (std::int64_t i = 0; i < grows; ++i) table.blocks.push_back(pool_.allocate(sequence));
 }

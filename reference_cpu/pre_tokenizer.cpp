@@ -51,8 +51,8 @@ Words split_at_matches(const Words& texts, const icu::RegexPattern& pattern) {
     if (U_FAILURE(status)) {
         std::string written;
         pattern.pattern().toUTF8String(written);
-        fail("tokenizer: the pattern ", in_quotes(written), " cannot cut this text: ",
-             u_errorName(status));
+        fail("tokenizer: the pattern ", in_quotes(written),
+             " cannot cut this text: ", u_errorName(status));
     }
     return words;
 }
@@ -70,8 +70,9 @@ void PreTokenizer::add_pattern(std::string_view pattern, std::uint32_t flags,
     Step step;
     step.pattern.reset(icu::RegexPattern::compile(from_utf8(pattern), flags, place, status));
     if (U_FAILURE(status)) {
-        fail(where, ": pattern ", in_quotes(pattern), " is not a regular expression that ICU knows: ",
-             u_errorName(status), " at character ", place.offset);
+        fail(where, ": pattern ", in_quotes(pattern),
+             " is not a regular expression that ICU knows: ", u_errorName(status), " at character ",
+             place.offset);
     }
     steps_.push_back(std::move(step));
 }

@@ -1,7 +1,8 @@
 // Cuts text into words before BPE sees it, so that a piece never spans two words.
 //
-// The cutting is described by regular expressions. The Hugging Face library runs them with Oniguruma;
-// kvtape uses ICU, which knows the same syntax for what tokenizers use. The flags make `.`, `^` and
+// The cutting is described by regular expressions. The Hugging Face library runs them with
+// Oniguruma; kvtape uses ICU, which knows the same syntax for what tokenizers use. The flags make
+// `.`, `^` and
 // `$` mean what they mean there: only "\n" ends a line, and lines are anchors.
 //
 // Includes ICU's headers; tokenizer.h does not.
@@ -20,8 +21,8 @@ namespace kvtape {
 class PreTokenizer {
   public:
     // Adds a step: every match becomes a word of its own, and so does the text between two matches.
-    // (In a tokenizer.json: Split with behavior "Isolated".) Throws Error with `where` if the pattern
-    // is not a regular expression.
+    // (In a tokenizer.json: Split with behavior "Isolated".) Throws Error with `where` if the
+    // pattern is not a regular expression.
     void add_regex(std::string_view pattern, const std::string& where);
     // The same with a fixed string.
     void add_string(std::string_view text, const std::string& where);

@@ -12,7 +12,7 @@
 // character, so the bytes of a single id need not be valid UTF-8.
 //
 // Other kinds of tokenizer (Unigram, WordPiece, byte fallback), normalizers and options that would
-// change the ids are refused by name. (tokenizer_json.cpp)
+// change the ids are refused by name. (tokenizer_json.h)
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,8 @@
 #include <vector>
 
 namespace kvtape {
+
+struct TokenizerParts;  // tokenizer_json.h
 
 class Tokenizer {
   public:
@@ -44,9 +46,8 @@ class Tokenizer {
     std::int64_t vocab_size() const;  // ids are 0 .. vocab_size() - 1, added tokens included
 
   private:
-    struct Parts;
-    explicit Tokenizer(std::unique_ptr<Parts> parts);
-    std::unique_ptr<Parts> parts_;
+    explicit Tokenizer(std::unique_ptr<TokenizerParts> parts);
+    std::unique_ptr<TokenizerParts> parts_;
 };
 
 }  // namespace kvtape

@@ -7,18 +7,15 @@
 #include <string_view>
 #include <vector>
 
-#include "reference_cpu/added_tokens.h"
-#include "reference_cpu/bpe.h"
 #include "reference_cpu/pre_tokenizer.h"
+#include "reference_cpu/vocabulary.h"
 
 namespace kvtape {
 
 struct TokenizerParts {
-    std::vector<std::string> bytes_of_id;
-    AddedTokens added_tokens;
+    Vocabulary vocabulary;
     PreTokenizer pre_tokenizer;
-    Bpe bpe;
-    std::vector<std::int32_t> ids_before_text;  // usually none or the bos token
+    std::vector<std::int32_t> ids_before_text;  // usually none, or the bos token
 };
 
 TokenizerParts parse_tokenizer_json(std::string_view text, const std::string& where);

@@ -10,7 +10,7 @@ prompt="Mia has 4821. Ben went to the market with a red lamp. Mia has"
 
 # Prints the hash of all logits of one run.   logits_hash PROGRAM CACHE DTYPE
 logits_hash() {
-    "$1" run --model "$model" --prompt "$prompt" --max-tokens 12 --temperature 0 \
+    "$1" run --model "$model" --prompt "$prompt" --max-tokens 12 --temperature 0 --ignore-eos \
         --cache "$2" --kv-cache-dtype "$3" --json |
         grep -oE '"logits_hash": *"[^"]+"' | cut -d '"' -f 4
 }

@@ -1,24 +1,27 @@
 // What is in the cache at any step of a tape: the model behind the viewers. It knows no windows.
 //
 // The steps of one lane are added once, in order, and may be asked about in any order afterwards.
-// Rows are never stored one by one. A track (one sequence, layer, KV head, kind) keeps its writes
-// and reads as *stretches*: a run, or a row of runs of neighbouring steps that advance by one
-// position per step, which is what decoding does. Memory grows with the number of stretches, at
-// most with the number of runs; a question costs O(cells asked for + stretches of the track).
+// Rows are never stored one by one: what is kept are the runs, those of decoding joined to
+// stretches (tracer/track.h), and the times at which sequences held blocks. A question costs
+// O(cells asked for
+// + stretches of the track); memory grows at most with the number of runs.
 //
 // Time: "at step s" is while step s runs, after it wrote and while it reads. A block that a
 // sequence frees because it finished in step s is empty from step s + 1 on; a block taken away
-// before the pass is empty at step s already.
+// before the pass is empty at step s already (see PoolEvent).
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "tracer/block_history.h"
+#include "tracer/block_tables.h"
 #include "tracer/step.h"
 #include "tracer/tape_reader.h"
+#include "tracer/track.h"
 
 namespace kvtape {
 
@@ -27,10 +30,10 @@ struct Cell {
     bool filled = false;         // if not, the rest means nothing
     std::int32_t sequence = -1;  // who wrote the row
     std::int64_t position = -1;  // the token it belongs to
-    std::int64_t slot = -1;  // where it lies; in lanes that are not paged, slots count per sequence
+    std::int64_t slot = -1;  // where it lies; where lanes are not paged, in the sequence's cache
     std::int64_t written_step = -1;
     Phase written_phase = Phase::prefill;
-    std::int64_t times_read = 0;     // by query heads, since it was written, this step included
+    std::int64_t times_read = 0;     // by query heads, since it is there, this step included
     std::int64_t times_fetched = 0;  // from storage: once per group of heads that shares a fetch
     std::int64_t read_now = 0;       // by query heads, in this step
     bool written_now = false;        // in this step
@@ -38,50 +41,73 @@ struct Cell {
     friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-class PlaybackIndex;
-
 class Playback {
   public:
     // An empty history of header.lanes[lane].
     Playback(const TapeHeader& header, std::int32_t lane);
-    ~Playback();
-    Playback(Playback&&) noexcept;
-    Playback& operator=(Playback&&) noexcept;
 
     // Adds the next step; steps of other lanes are ignored. Throws Error if it is not valid as in
     // tracer/step_check.h.
     void add(const Step& step);
 
-    std::int64_t steps() const;
-    Phase phase(std::int64_t step) const;
+    std::int64_t steps() const { return static_cast<std::int64_t>(phases_.size()); }
+    Phase phase(std::int64_t step) const { return phases_[static_cast<std::size_t>(step)]; }
 
     // The rows of `sequence` at positions position_begin, position_begin + 1, ... as the sequence
-    // sees them: through its block table, shared and copied blocks included. A row's counts are the
+    // sees them: through its block table, shared and copied blocks included. The counts are of
     // reads by this sequence.
     void cells(std::int64_t step, std::int32_t sequence, std::int32_t layer, std::int32_t kv_head,
                Kind kind, std::int64_t position_begin, std::span<Cell> out) const;
     Cell cell(std::int64_t step, std::int32_t sequence, std::int32_t layer, std::int32_t kv_head,
               Kind kind, std::int64_t position) const;
 
-    // Paged lanes only: the rows in slots slot_begin, slot_begin + 1, ... of the pool. A row's
-    // counts are the reads by all sequences that hold its block.
+    // The rows in slots slot_begin, slot_begin + 1, ... of the pool, for paged lanes only. The
+    // counts are of reads by all sequences that held the block since the row is there.
     void slots(std::int64_t step, std::int32_t layer, std::int32_t kv_head, Kind kind,
                std::int64_t slot_begin, std::span<Cell> out) const;
 
-    // The blocks of `sequence` at `step`, in the order of its positions (paged lanes).
-    std::vector<std::int64_t> block_table(std::int64_t step, std::int32_t sequence) const;
+    // The block table of `sequence`: index -> block. For paged lanes only.
+    std::map<std::int64_t, std::int64_t> block_table(std::int64_t step,
+                                                     std::int32_t sequence) const;
 
-    // The sequences that hold `block` at `step`.
+    // The sequences that hold `block`, ascending. For paged lanes only.
     std::vector<std::int32_t> holders(std::int64_t step, std::int64_t block) const;
 
-    // Rows stored at `step`, over all sequences, layers, KV heads and kinds; a shared row once.
+    // The sequences that hold storage, ascending.
+    std::vector<std::int32_t> sequences(std::int64_t step) const;
+
+    // Rows stored, over all sequences, layers, KV heads and kinds; a row in a shared block once.
     std::int64_t rows_in_cache(std::int64_t step) const;
 
   private:
-    std::unique_ptr<PlaybackIndex> index_;
+    using Hold = BlockHistory::Hold;
+    using Life = BlockHistory::Life;
+    struct Where {  // a track, of whatever sequence
+        std::int32_t layer, kv_head;
+        Kind kind;
+        friend auto operator<=>(const Where&, const Where&) = default;
+    };
+
+    const Track* track(std::int32_t sequence, Where where) const;
+    template <class Visit>
+    void for_each_write(const Life& life, std::int64_t last_step, Where where,
+                        const Visit& visit) const;
+    void paint(const Life& life, std::int64_t step, Where where, std::int64_t offset,
+               std::span<Cell> out) const;
+    void count_reads(const Hold& hold, std::int64_t step, Where where, std::int64_t offset,
+                     std::span<Cell> out) const;
+    std::int64_t rows_in(const Life& life, std::int64_t step) const;
+
+    TapeHeader header_;
+    std::int32_t lane_;
+    std::vector<Phase> phases_;                               // (steps)
+    std::map<std::pair<std::int32_t, Where>, Track> tracks_;  // by sequence first
+    BlockTables tables_;                                      // after the last step added
+    BlockHistory history_;
 };
 
-// Reads the rest of the tape and returns the history of one lane.
+// Reads the rest of the tape and returns the history of one lane. An incomplete tape gives the
+// steps that it has.
 Playback load_playback(TapeReader& reader, std::int32_t lane);
 
 }  // namespace kvtape

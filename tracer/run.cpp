@@ -75,8 +75,8 @@ void append_alone(ReadRun run, std::vector<ReadRun>& result) {
     result.push_back(run);
 }
 
-// Makes the run among `open` that can go on with `keys` at query `query` do so, and takes it out; or
-// begins a new run like `model`.
+// Makes the run among `open` that can go on with `keys` at query `query` do so, and takes it out;
+// or begins a new run like `model`.
 ReadRun take_further(std::vector<ReadRun>& open, const ReadRun& model, std::int64_t query,
                      Range keys) {
     const auto causally = [&](const ReadRun& run) {
@@ -174,9 +174,8 @@ std::vector<RowRead> expand(const std::vector<ReadRun>& runs) {
 }
 
 std::vector<WriteRun> canonical(std::vector<WriteRun> runs) {
-    std::sort(runs.begin(), runs.end(), [](const WriteRun& a, const WriteRun& b) {
-        return group_of(a) < group_of(b);
-    });
+    std::sort(runs.begin(), runs.end(),
+              [](const WriteRun& a, const WriteRun& b) { return group_of(a) < group_of(b); });
     std::vector<WriteRun> result;
     std::vector<Range> positions;
     for (std::size_t i = 0; i < runs.size();) {

@@ -1,7 +1,7 @@
 // How runs are written on a tape. Most steps do the same in every layer, KV head and kind: a decode
-// step of a model with 5 layers and 2 KV heads makes 20 write runs that differ in nothing else. A box
-// tells them at once: the fields they share, and a range for each of the three that differ. Boxes
-// unfold to exactly the runs they were folded from.
+// step of a model with 5 layers and 2 KV heads makes 20 write runs that differ in nothing else. A
+// box tells them at once: the fields they share, and a range for each of the three that differ.
+// Boxes unfold to exactly the runs they were folded from.
 #pragma once
 
 #include <array>

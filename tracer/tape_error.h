@@ -22,7 +22,7 @@ struct TapeError : Error {
         : Error(message), fault(which), byte(at_byte), steps_before(complete_steps) {}
 
     TapeFault fault;
-    std::int64_t byte;          // offset in the file of the record in question
+    std::int64_t byte;          // where the damaged record begins, or the truncated file ends
     std::int64_t steps_before;  // complete steps that precede it, and remain readable
 };
 

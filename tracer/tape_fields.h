@@ -1,5 +1,5 @@
-// Taking a JSON value from outside apart: each function returns what it promises or throws Error with
-// a phrase that names the field.
+// Taking a JSON value from outside apart: each function returns what it promises or throws Error
+// with a phrase that names the field.
 #pragma once
 
 #include <cstdint>

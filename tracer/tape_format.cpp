@@ -1,105 +1,22 @@
 #include "tracer/tape_format.h"
 
-#include <array>
-#include <cmath>
-#include <cstdio>
-#include <limits>
-
 #include "core/check.h"
-#include "tracer/run_box.h"
 #include "tracer/step_check.h"
 #include "tracer/tape_fields.h"
-#include "tracer/tape_limits.h"
+#include "tracer/tape_runs.h"
+#include "tracer/tape_values.h"
 #include "tracer/utf8.h"
 
 namespace kvtape {
 namespace {
 
 using namespace fields;
-
-// What the numbers of a run, and of "flops", are. The header lists the names, so that a tape explains
-// itself.
-constexpr std::array write_columns = {"sequence",      "layer_begin", "layer_end",
-                                      "kv_head_begin", "kv_head_end", "kinds",
-                                      "position_begin", "position_end", "slot_begin"};
-constexpr std::array read_columns = {"sequence",       "layer_begin",      "layer_end",
-                                     "kv_head_begin",  "kv_head_end",      "kinds",
-                                     "group_head_begin", "group_head_end", "query_begin",
-                                     "query_end",      "key_begin",        "key_end",
-                                     "causal"};
+using kvtape::spell;  // of floats and tokens, beside the ones below
 
 Json flop_columns() {
     Json names = Json::array();
     for (int i = 0; i < component_count; ++i) names.push_back(name(static_cast<Component>(i)));
     return names;
-}
-
-// ---- floats -----------------------------------------------------------------------------------
-
-Json spell(float value) {
-    if (std::isnan(value)) return "NaN";
-    if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-    return static_cast<double>(value);
-}
-
-float float_from(const Json& value, const char* what) {
-    if (value.is_number()) {
-        const double number = value.get<double>();
-        const auto narrow = static_cast<float>(std::abs(number) <= std::numeric_limits<float>::max()
-                                                   ? number
-                                                   : 0.0);
-        if (static_cast<double>(narrow) != number) {
-            fail("\"", what, "\" is ", number, ", which is not a 32-bit float");
-        }
-        return narrow;
-    }
-    if (value == "NaN") return std::numeric_limits<float>::quiet_NaN();
-    if (value == "Infinity") return std::numeric_limits<float>::infinity();
-    if (value == "-Infinity") return -std::numeric_limits<float>::infinity();
-    fail("\"", what, "\" is not a number, \"NaN\", \"Infinity\" or \"-Infinity\"");
-}
-
-// ---- tokens -----------------------------------------------------------------------------------
-
-std::string hex(std::string_view bytes) {
-    constexpr char digits[] = "0123456789abcdef";
-    std::string text;
-    for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        text += digits[byte >> 4];
-        text += digits[byte & 15];
-    }
-    return text;
-}
-
-std::string bytes_from_hex(const std::string& text) {
-    const auto digit = [](char c) -> int {
-        if (c >= '0' && c <= '9') return c - '0';
-        if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-        fail("\"bytes\" of a token are not pairs of the digits 0-9 and a-f");
-    };
-    if (text.size() % 2 != 0) fail("\"bytes\" of a token have an odd number of hex digits");
-    std::string bytes;
-    for (std::size_t i = 0; i < text.size(); i += 2) {
-        bytes += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
-    }
-    return bytes;
-}
-
-Json spell(const TokenText& token) {
-    Json json = {{"id", token.id}, {"text", printable(token.bytes)}};
-    if (!is_utf8(token.bytes)) json["bytes"] = hex(token.bytes);
-    return json;
-}
-
-TokenText token_from(const Json& json) {
-    TokenText token;
-    token.id = integer32(member(json, "id"), "id");
-    token.bytes = text(member(json, "text"), "text");
-    if (const Json* bytes = optional(json, "bytes")) {
-        token.bytes = bytes_from_hex(text(*bytes, "bytes"));
-    }
-    return token;
 }
 
 Json spell(const SpanRecord& span) {
@@ -125,125 +42,12 @@ SpanRecord span_from(const Json& json) {
     }
     span.logit_rows = integer(member(json, "logit_rows"), "logit_rows");
     if (const Json* sampled = optional(json, "sampled")) {
-        span.sampled.push_back({token_from(*sampled), float_from(member(*sampled, "logit"), "logit"),
+        span.sampled.push_back({token_from(*sampled),
+                                float_from(member(*sampled, "logit"), "logit"),
                                 float_from(member(*sampled, "margin"), "margin")});
     }
     return span;
 }
-
-// ---- runs -------------------------------------------------------------------------------------
-
-// The first six columns are the same for writes and reads.
-template <class Run>
-Json spell_box(const RunBox<Run>& box) {
-    constexpr const char* kinds[3][3] = {{"", "k", "kv"}, {"", "", "v"}, {"", "", ""}};
-    return {box.shared.sequence,
-            box.begin[RunBox<Run>::layer],
-            box.end[RunBox<Run>::layer],
-            box.begin[RunBox<Run>::kv_head],
-            box.end[RunBox<Run>::kv_head],
-            kinds[box.begin[RunBox<Run>::kind]][box.end[RunBox<Run>::kind]]};
-}
-
-template <class Run>
-RunBox<Run> box_from(const Json::array_t& columns, const ModelShape& shape) {
-    RunBox<Run> box{};
-    box.shared.sequence = integer32(columns[0], "sequence");
-    const std::string kinds = text(columns[5], "kinds");
-    if (kinds != "k" && kinds != "v" && kinds != "kv") {
-        fail("the kinds of a run are neither \"k\" nor \"v\" nor \"kv\"");
-    }
-    box.begin = {integer(columns[1], "layer_begin"), integer(columns[3], "kv_head_begin"),
-                 kinds == "v" ? 1 : 0};
-    box.end = {integer(columns[2], "layer_end"), integer(columns[4], "kv_head_end"),
-               kinds == "k" ? 1 : 2};
-    const std::int64_t sides[] = {shape.layers, shape.kv_heads, 2};
-    for (std::size_t side = 0; side < 3; ++side) {
-        if (!(0 <= box.begin[side] && box.begin[side] < box.end[side] &&
-              box.end[side] <= sides[side])) {
-            fail("a run names ", side == 0 ? "layers [" : "KV heads [", box.begin[side], ", ",
-                 box.end[side], "); the model has ", sides[side]);
-        }
-    }
-    return box;
-}
-
-Json spell(const std::vector<WriteRun>& runs) {
-    Json json = Json::array();
-    for (const RunBox<WriteRun>& box : fold(runs, 1)) {
-        Json columns = spell_box(box);
-        for (const std::int64_t value :
-             {box.shared.position_begin, box.shared.position_end, box.shared.slot_begin}) {
-            columns.push_back(value);
-        }
-        json.push_back(std::move(columns));
-    }
-    return json;
-}
-
-Json spell(const std::vector<ReadRun>& runs, std::int64_t group_size) {
-    Json json = Json::array();
-    for (const RunBox<ReadRun>& box : fold(runs, group_size)) {
-        const ReadRun& run = box.shared;
-        Json columns = spell_box(box);
-        for (const std::int64_t value : {std::int64_t{run.head_begin}, std::int64_t{run.head_end},
-                                         run.query_begin, run.query_end, run.key_begin,
-                                         run.key_end}) {
-            columns.push_back(value);
-        }
-        columns.push_back(run.causal);
-        json.push_back(std::move(columns));
-    }
-    return json;
-}
-
-// Refuses boxes that would unfold to more runs than a step may have, before they do.
-template <class Run>
-void add_box(std::vector<RunBox<Run>>& boxes, const RunBox<Run>& box, std::int64_t& runs) {
-    if (box.runs() > max_runs_per_step - runs) {
-        fail("the step has more than ", max_runs_per_step, " runs");
-    }
-    runs += box.runs();
-    boxes.push_back(box);
-}
-
-std::vector<WriteRun> writes_from(const Json& json, const ModelShape& shape) {
-    std::vector<RunBox<WriteRun>> boxes;
-    std::int64_t runs = 0;
-    for (const Json& line : list(json, "writes")) {
-        const Json::array_t& columns = list(line, "writes", write_columns.size());
-        RunBox<WriteRun> box = box_from<WriteRun>(columns, shape);
-        box.shared.position_begin = integer(columns[6], "position_begin");
-        box.shared.position_end = integer(columns[7], "position_end");
-        box.shared.slot_begin = integer(columns[8], "slot_begin");
-        add_box(boxes, box, runs);
-    }
-    return unfold(boxes, 1);
-}
-
-std::vector<ReadRun> reads_from(const Json& json, const ModelShape& shape) {
-    std::vector<RunBox<ReadRun>> boxes;
-    std::int64_t runs = 0;
-    for (const Json& line : list(json, "reads")) {
-        const Json::array_t& columns = list(line, "reads", read_columns.size());
-        RunBox<ReadRun> box = box_from<ReadRun>(columns, shape);
-        box.shared.head_begin = integer32(columns[6], "group_head_begin");
-        box.shared.head_end = integer32(columns[7], "group_head_end");
-        if (box.shared.head_begin < 0 || box.shared.head_end > shape.group_size()) {
-            fail("a read names heads [", box.shared.head_begin, ", ", box.shared.head_end,
-                 ") of a KV head; it has ", shape.group_size());
-        }
-        box.shared.query_begin = integer(columns[8], "query_begin");
-        box.shared.query_end = integer(columns[9], "query_end");
-        box.shared.key_begin = integer(columns[10], "key_begin");
-        box.shared.key_end = integer(columns[11], "key_end");
-        box.shared.causal = boolean(columns[12], "causal");
-        add_box(boxes, box, runs);
-    }
-    return unfold(boxes, shape.group_size());
-}
-
-// ---- what most steps do not have --------------------------------------------------------------
 
 Json spell(const PoolEvent& event) {
     Json json = {{"event", name(event.kind)}, {"sequence", event.sequence}};
@@ -306,6 +110,15 @@ AttentionWeights attention_from(const Json& json) {
     return of;
 }
 
+Json spell(const Lane& lane) {
+    return {{"name", lane.name},
+            {"backend", lane.backend},
+            {"cache", lane.cache},
+            {"kv_cache_dtype", name(lane.kv_cache_dtype)},
+            {"block_size", lane.block_size},
+            {"blocks", lane.blocks}};
+}
+
 template <class Item>
 void spell_list(Json& json, const char* key, const std::vector<Item>& items) {
     if (items.empty()) return;
@@ -322,8 +135,6 @@ std::vector<Item> list_from(const Json& json, const char* key, Item (*from)(cons
     return items;
 }
 
-// ---- header -----------------------------------------------------------------------------------
-
 Lane lane_from(const Json& json) {
     Lane lane;
     lane.name = text(member(json, "name"), "name");
@@ -333,15 +144,6 @@ Lane lane_from(const Json& json) {
     lane.block_size = integer(member(json, "block_size"), "block_size");
     lane.blocks = integer(member(json, "blocks"), "blocks");
     return lane;
-}
-
-Json spell(const Lane& lane) {
-    return {{"name", lane.name},
-            {"backend", lane.backend},
-            {"cache", lane.cache},
-            {"kv_cache_dtype", name(lane.kv_cache_dtype)},
-            {"block_size", lane.block_size},
-            {"blocks", lane.blocks}};
 }
 
 void require_columns(const Json& record, const char* key, const Json& expected) {

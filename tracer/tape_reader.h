@@ -57,26 +57,34 @@ class TapeReader {
 
   private:
     enum class Got : std::uint8_t { record, incomplete };
-    Got read_record(Json& record);
     bool fetch_more();
+    Got read_record(Json& record);
+    void accept_record();
     void read_header();
+    void read_end(const Json& record, const Json& end);
     [[noreturn]] void corrupt(const std::string& what);
+    std::int64_t unread_bytes() const {
+        return static_cast<std::int64_t>(buffer_.size() - buffer_begin_);
+    }
 
     std::string path_;
     Mode mode_;
     int file_ = -1;  // descriptor
     TapeEncoding encoding_ = TapeEncoding::cbor_sequence;
     std::optional<TapeHeader> header_;
-    std::string buffer_;            // bytes of the file that are not yet decoded
-    std::size_t buffer_begin_ = 0;  // of those, the first that is not used up
-    std::size_t searched_ = 0;      // bytes from there on that hold no line end
-    std::int64_t record_byte_ = 0;  // offset in the file of buffer_[buffer_begin_]
+
+    std::string buffer_;            // what was read from the file and is still of use
+    std::size_t buffer_begin_ = 0;  // in it, the start of the next record
+    std::size_t searched_ = 0;      // bytes of that record known to hold no line end
+    std::size_t record_size_ = 0;   // bytes of the record just decoded
+    std::int64_t record_byte_ = 0;  // offset in the file of the next record
     std::int64_t records_read_ = 0;
     std::int64_t steps_read_ = 0;
-    bool ended_ = false;
-    std::optional<TapeError> broken_;
-    std::string end_reason_;
     std::vector<std::int64_t> next_index_;  // (lanes)
+
+    bool ended_ = false;
+    std::string end_reason_;
+    std::optional<TapeError> broken_;
 };
 
 }  // namespace kvtape

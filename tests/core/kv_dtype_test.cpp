@@ -27,7 +27,7 @@ TEST(KvDtype, EveryNameParsesToItself) {
 
 TEST(KvDtype, UnknownNamesAreRefusedWithTheList) {
     for (const char* text : {"", "F16", "f16 ", "int8", "auto"}) {
-        EXPECT_THAT(refusal(text), HasSubstr("'" + std::string(text) + "'"));
+        EXPECT_THAT(refusal(text), HasSubstr(std::string("'") + text + "'"));
         EXPECT_THAT(refusal(text), HasSubstr("f32, f16, bf16, fp8_e4m3, fp8_e5m2"));
     }
 }

@@ -1,0 +1,39 @@
+#include "cli/comparison_run.h"
+
+namespace kvtape {
+
+ComparisonRun run_comparison(const LoadedModel& loaded, const Request& request,
+                             std::int64_t max_model_len, const CacheOptions& cache_options,
+                             int threads, const TapeOptions& tape_options,
+                             const std::function<void(const Step&)>& on_step) {
+    const ModelShape& shape = loaded.model.config.shape;
+    const LengthLimit limit =
+        cache_length_limit(cache_options, shape, max_model_len, compared_caches);
+    std::vector<std::unique_ptr<KvCache>> caches;
+    TapeHeader header{loaded.name, shape, limit.tokens, {}};
+    for (const std::string& kind : compared_caches) {
+        caches.push_back(make_cache(kind, cache_options, shape, limit, request));
+        header.lanes.push_back(caches.back()->lane());
+    }
+
+    Team team(threads);
+    TapeFile tape(tape_options, header);
+    ComparisonRun run;
+    run.prompt_tokens = std::ssize(request.prompt);
+    const auto listen = [&](const Step& step) {
+        tape.write(step);
+        for (const SpanRecord& span : step.spans) run.logit_rows += span.logit_rows;
+        for (const WriteRun& written : step.writes) run.kv_rows += written.rows();
+        if (on_step) on_step(step);
+    };
+    tape.record([&] {
+        run.comparison = compare(
+            loaded.model, caches, team, request, limit,
+            [&](std::int32_t id) { return loaded.bytes_of(id); }, listen);
+    });
+    run.tape_steps = tape.steps_written();
+    run.tape_bytes = tape.bytes_written();
+    return run;
+}
+
+}  // namespace kvtape

@@ -1,0 +1,244 @@
+#include "tracer/playback.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+#include "tracer/step_check.h"
+
+namespace kvtape {
+
+Playback::Playback(const TapeHeader& header, std::int32_t lane)
+    : header_(header), lane_(lane), tables_(header.lanes.at(static_cast<std::size_t>(lane))) {}
+
+void Playback::add(const Step& step) {
+    if (step.lane != lane_) return;
+    validate(step, header_);
+    const std::int64_t now = steps();
+    KVTAPE_CHECK(step.index, ==, now);
+    phases_.push_back(step.phase);
+
+    const bool forgets = header_.lanes[static_cast<std::size_t>(lane_)].cache == "none";
+    if (forgets) history_.follow(tables_.forget_all(), now);
+    for (const PoolEvent& event : step.pool) {
+        if (!after_pass(event, step)) history_.follow(tables_.apply(event), now);
+    }
+    for (const WriteRun& run : step.writes) {
+        history_.follow(tables_.note(run), now);
+        tracks_[{run.sequence, {run.layer, run.kv_head, run.kind}}].add(now, run);
+    }
+    for (const ReadRun& run : step.reads) {
+        tracks_[{run.sequence, {run.layer, run.kv_head, run.kind}}].add(now, run);
+    }
+    for (const PoolEvent& event : step.pool) {
+        if (after_pass(event, step)) history_.follow(tables_.apply(event), now + 1);
+    }
+}
+
+const Track* Playback::track(std::int32_t sequence, Where where) const {
+    const auto found = tracks_.find({sequence, where});
+    return found == tracks_.end() ? nullptr : &found->second;
+}
+
+// Calls `visit(hold, stretch, begin, end)` for what was written into a block during one life, up to
+// `last_step`: the stretch wrote positions [begin, end), and they lie in the block.
+template <class Visit>
+void Playback::for_each_write(const Life& life, std::int64_t last_step, Where where,
+                              const Visit& visit) const {
+    const std::int64_t size = tables_.block_size();
+    for (const std::size_t id : life.holds) {
+        const Hold& hold = history_.hold(id);
+        const Track* rows = track(hold.sequence, where);
+        const std::int64_t last = std::min(last_step, hold.to - 1);
+        if (rows == nullptr || last < hold.from) continue;
+        const std::int64_t first_position = hold.index * size;
+        rows->for_each_write(hold.from, last, [&](const WriteStretch& stretch) {
+            const bool elsewhere =
+                tables_.paged() && stretch.slot_of(first_position) != life.block * size;
+            const std::int64_t begin = std::max(stretch.begin_in(hold.from), first_position);
+            const std::int64_t end = std::min(stretch.end_in(last), first_position + size);
+            if (!elsewhere && begin < end) visit(hold, stretch, begin, end);
+        });
+    }
+}
+
+// Fills `out` with the rows at `offset`, offset + 1, ... of a block as they were at `step`. Rows
+// that were not written in this life are taken from where its rows came from, and so on.
+void Playback::paint(const Life& life, std::int64_t step, Where where, std::int64_t offset,
+                     std::span<Cell> out) const {
+    const std::int64_t size = tables_.block_size();
+    const auto offset_end = offset + static_cast<std::int64_t>(out.size());
+    std::int64_t last_step = step;
+    std::vector<bool> done(out.size(), false);
+    for (const Life* from = &life;;) {
+        for_each_write(*from, last_step, where,
+                       [&](const Hold& hold, const WriteStretch& stretch, std::int64_t begin,
+                           std::int64_t end) {
+                           const std::int64_t base = hold.index * size;
+                           begin = std::max(begin, base + offset);
+                           end = std::min(end, base + offset_end);
+                           for (std::int64_t position = begin; position < end; ++position) {
+                               const auto i = static_cast<std::size_t>(position - base - offset);
+                               const std::int64_t written = stretch.step_of(position);
+                               Cell& cell = out[i];
+                               if (done[i] || (cell.filled && cell.written_step > written))
+                                   continue;
+                               cell.filled = true;
+                               cell.sequence = hold.sequence;
+                               cell.position = position;
+                               cell.slot = tables_.paged() ? life.block * size + position - base
+                                                           : stretch.slot_of(position);
+                               cell.written_step = written;
+                               cell.written_phase = phase(written);
+                               cell.written_now = written == step;
+                           }
+                       });
+        if (!from->origin) return;
+        for (std::size_t i = 0; i < out.size(); ++i) done[i] = out[i].filled;
+        last_step = std::min(last_step, from->origin->step);
+        from = &history_.life(from->origin->life);
+    }
+}
+
+// Adds the reads by one holder of a block to the counts of the rows at `offset`, ...
+void Playback::count_reads(const Hold& hold, std::int64_t step, Where where, std::int64_t offset,
+                           std::span<Cell> out) const {
+    const Track* rows = track(hold.sequence, where);
+    if (rows == nullptr) return;
+    const std::int64_t last = std::min(step, hold.to - 1);
+    std::int64_t position = hold.index * tables_.block_size() + offset;
+    for (Cell& cell : out) {
+        if (cell.filled) {
+            const std::int64_t first = std::max(cell.written_step, hold.from);
+            const ReadCount count = rows->reads(position, first, last);
+            cell.times_read += count.read;
+            cell.times_fetched += count.fetched;
+            if (last == step) cell.read_now += rows->reads(position, step, step).read;
+        }
+        ++position;
+    }
+}
+
+void Playback::cells(std::int64_t step, std::int32_t sequence, std::int32_t layer,
+                     std::int32_t kv_head, Kind kind, std::int64_t position_begin,
+                     std::span<Cell> out) const {
+    const Where where{layer, kv_head, kind};
+    std::fill(out.begin(), out.end(), Cell{});
+    const std::int64_t size = tables_.block_size();
+    for (std::size_t done = 0; done < out.size();) {
+        const std::int64_t position = position_begin + static_cast<std::int64_t>(done);
+        const std::int64_t offset = position % size;
+        const auto count = static_cast<std::size_t>(
+            std::min(size - offset, static_cast<std::int64_t>(out.size() - done)));
+        if (const Hold* hold = history_.hold_at(step, sequence, position / size)) {
+            paint(history_.life(hold->life), step, where, offset, out.subspan(done, count));
+            count_reads(*hold, step, where, offset, out.subspan(done, count));
+        }
+        done += count;
+    }
+}
+
+Cell Playback::cell(std::int64_t step, std::int32_t sequence, std::int32_t layer,
+                    std::int32_t kv_head, Kind kind, std::int64_t position) const {
+    Cell cell;
+    cells(step, sequence, layer, kv_head, kind, position, {&cell, 1});
+    return cell;
+}
+
+void Playback::slots(std::int64_t step, std::int32_t layer, std::int32_t kv_head, Kind kind,
+                     std::int64_t slot_begin, std::span<Cell> out) const {
+    KVTAPE_CHECK(tables_.paged(), ==, true);
+    const Where where{layer, kv_head, kind};
+    std::fill(out.begin(), out.end(), Cell{});
+    const std::int64_t size = tables_.block_size();
+    for (std::size_t done = 0; done < out.size();) {
+        const std::int64_t slot = slot_begin + static_cast<std::int64_t>(done);
+        const std::int64_t offset = slot % size;
+        const auto count = static_cast<std::size_t>(
+            std::min(size - offset, static_cast<std::int64_t>(out.size() - done)));
+        if (const Life* life = history_.life_at(step, slot / size)) {
+            paint(*life, step, where, offset, out.subspan(done, count));
+            for (const std::size_t hold : life->holds) {
+                count_reads(history_.hold(hold), step, where, offset, out.subspan(done, count));
+            }
+        }
+        done += count;
+    }
+}
+
+std::map<std::int64_t, std::int64_t> Playback::block_table(std::int64_t step,
+                                                           std::int32_t sequence) const {
+    KVTAPE_CHECK(tables_.paged(), ==, true);
+    return history_.table_at(step, sequence);
+}
+
+std::vector<std::int32_t> Playback::holders(std::int64_t step, std::int64_t block) const {
+    KVTAPE_CHECK(tables_.paged(), ==, true);
+    std::vector<std::int32_t> sequences;
+    const Life* life = history_.life_at(step, block);
+    if (life == nullptr) return sequences;
+    for (const std::size_t id : life->holds) {
+        const Hold& hold = history_.hold(id);
+        if (hold.from <= step && step < hold.to) sequences.push_back(hold.sequence);
+    }
+    std::sort(sequences.begin(), sequences.end());
+    return sequences;
+}
+
+std::vector<std::int32_t> Playback::sequences(std::int64_t step) const {
+    return history_.sequences_at(step);
+}
+
+// Rows of one block, over all layers, KV heads and kinds.
+std::int64_t Playback::rows_in(const Life& life, std::int64_t step) const {
+    struct Range {
+        std::int64_t begin, end;
+    };
+    std::map<Where, std::vector<Range>> written;  // offsets within the block
+    std::int64_t last_step = step;
+    for (const Life* from = &life;;) {
+        for (const std::size_t id : from->holds) {
+            const std::int32_t sequence = history_.hold(id).sequence;
+            auto entry = tracks_.lower_bound({sequence, Where{0, 0, Kind::key}});
+            for (; entry != tracks_.end() && entry->first.first == sequence; ++entry) {
+                written[entry->first.second];
+            }
+        }
+        for (auto& track : written) {
+            for_each_write(
+                *from, last_step, track.first,
+                [&](const Hold& hold, const WriteStretch&, std::int64_t begin, std::int64_t end) {
+                    const std::int64_t base = hold.index * tables_.block_size();
+                    track.second.push_back({begin - base, end - base});
+                });
+        }
+        if (!from->origin) break;
+        last_step = std::min(last_step, from->origin->step);
+        from = &history_.life(from->origin->life);
+    }
+    std::int64_t rows = 0;
+    for (auto& [where, ranges] : written) {
+        std::sort(ranges.begin(), ranges.end(),
+                  [](const Range& a, const Range& b) { return a.begin < b.begin; });
+        std::int64_t covered = 0;  // offsets below are counted
+        for (const Range& range : ranges) {
+            rows += std::max<std::int64_t>(range.end - std::max(range.begin, covered), 0);
+            covered = std::max(covered, range.end);
+        }
+    }
+    return rows;
+}
+
+std::int64_t Playback::rows_in_cache(std::int64_t step) const {
+    std::int64_t rows = 0;
+    for (const Life* life : history_.lives_at(step)) rows += rows_in(*life, step);
+    return rows;
+}
+
+Playback load_playback(TapeReader& reader, std::int32_t lane) {
+    Playback playback(reader.header(), lane);
+    Step step;
+    while (reader.next(step) == TapeReader::Next::step) playback.add(step);
+    return playback;
+}
+
+}  // namespace kvtape
