@@ -1,5 +1,6 @@
 // `kvtape arithmetic`: how the cost of n tokens grows with n. Counts of a real run stand beside the
 // closed forms, and must be equal as integers.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>

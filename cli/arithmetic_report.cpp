@@ -1,5 +1,7 @@
 #include "cli/arithmetic_report.h"
 
+#include <nlohmann/json.hpp>
+
 #include "cli/table.h"
 #include "cli/units.h"
 

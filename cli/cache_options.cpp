@@ -1,5 +1,6 @@
 #include "cli/cache_options.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 

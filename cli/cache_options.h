@@ -2,13 +2,13 @@
 // has the knob.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/app.h"
 #include "core/kv_dtype.h"
 #include "reference_cpu/kv_cache.h"
 #include "reference_cpu/request.h"

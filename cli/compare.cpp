@@ -1,4 +1,5 @@
 // `kvtape compare`: the three decoders on one prompt, what each did, and whether every bit is equal.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/comparison_report.h"

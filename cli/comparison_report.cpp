@@ -1,5 +1,6 @@
 #include "cli/comparison_report.h"
 
+#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 // `kvtape demo`: the main job. The shipped model decodes its prepared prompt three ways at once; the
 // text streams side by side; then come the costs, the proof that every bit is equal, and the tape.
+#include <CLI/CLI.hpp>
 #include <array>
 #include <filesystem>
 #include <memory>

@@ -1,5 +1,6 @@
 // `kvtape footprint`: how many bytes of cache a token, a sequence and a block need, and how many of
 // them fit into a given memory. Arithmetic only; no model is loaded.
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,5 +1,6 @@
 #include "cli/footprint_report.h"
 
+#include <nlohmann/json.hpp>
 #include <algorithm>
 
 #include "cli/units.h"

@@ -1,5 +1,7 @@
 // `kvtape inspect TAPE`: what a tape holds; what was in the cache at a step; and, with --verify, a recount
 // of everything that shares nothing with the program that wrote it.
+#include <nlohmann/json.hpp>
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>

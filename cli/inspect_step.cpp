@@ -1,5 +1,6 @@
 #include "cli/inspect_step.h"
 
+#include <nlohmann/json.hpp>
 #include <algorithm>
 
 #include "cli/cache_picture.h"

@@ -1,5 +1,6 @@
 #include "cli/json_values.h"
 
+#include <nlohmann/json.hpp>
 #include <cmath>
 #include <cstdio>
 

@@ -2,6 +2,7 @@
 //
 // The texts are in the source, lessons/NN_name/README.md; the programs are built beside this one, as
 // ../lessons/lesson_NN.
+#include <CLI/CLI.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 

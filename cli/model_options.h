@@ -1,7 +1,6 @@
 // Which model, on how many threads, and with which prompt.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/app.h"
 #include "reference_cpu/model.h"
 #include "reference_cpu/tokenizer.h"
 

@@ -1,5 +1,6 @@
 #include "cli/request_options.h"
 
+#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "cli/units.h"

@@ -1,11 +1,11 @@
 // What is asked of the decoder: how many tokens, picked how, the prompt in which chunks.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "cli/app.h"
 #include "cli/model_options.h"
 #include "reference_cpu/request.h"
 

@@ -1,5 +1,6 @@
 // `kvtape run`: one decoder with one cache on one prompt. The text appears as it is produced; then come
 // time to first token and inter-token latency, apart.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>

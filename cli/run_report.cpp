@@ -1,5 +1,6 @@
 #include "cli/run_report.h"
 
+#include <nlohmann/json.hpp>
 #include <algorithm>
 
 #include "cli/output.h"

@@ -1,8 +1,10 @@
 #include "cli/tape_file.h"
 
+#include <CLI/CLI.hpp>
 #include <exception>
 
 #include "core/check.h"
+#include "tracer/tape_writer.h"
 
 namespace kvtape {
 
@@ -14,9 +16,15 @@ void add_tape_options(CLI::App& verb, TapeOptions& options) {
 }
 
 TapeFile::TapeFile(const TapeOptions& options, const TapeHeader& header) {
-    if (options.path) {
-        writer_.emplace(*options.path, header, options.overwrite ? Overwrite::yes : Overwrite::no);
-    }
+    if (!options.path) return;
+    writer_ = std::make_unique<TapeWriter>(*options.path, header,
+                                           options.overwrite ? Overwrite::yes : Overwrite::no);
+}
+
+TapeFile::~TapeFile() = default;
+
+void TapeFile::write(const Step& step) {
+    if (writer_) writer_->write(step);
 }
 
 void TapeFile::record(const std::function<void()>& body) {
@@ -32,5 +40,9 @@ void TapeFile::record(const std::function<void()>& body) {
     }
     if (writer_) writer_->close();
 }
+
+std::int64_t TapeFile::bytes_written() const { return writer_ ? writer_->bytes_written() : 0; }
+
+std::int64_t TapeFile::steps_written() const { return writer_ ? writer_->steps_written() : 0; }
 
 }  // namespace kvtape

@@ -2,15 +2,18 @@
 // the tape of a run that was refused says why it has no steps.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "cli/app.h"
 #include "tracer/step.h"
-#include "tracer/tape_writer.h"
 
 namespace kvtape {
+
+class TapeWriter;
 
 struct TapeOptions {
     std::optional<std::string> path;
@@ -23,20 +26,19 @@ void add_tape_options(CLI::App& verb, TapeOptions& options);
 class TapeFile {
   public:
     TapeFile(const TapeOptions& options, const TapeHeader& header);
+    ~TapeFile();
 
-    void write(const Step& step) {
-        if (writer_) writer_->write(step);
-    }
+    void write(const Step& step);
 
     // Runs `body`, which writes steps, and then closes the tape; if `body` throws, with its reason.
     // The exception goes on to the caller.
     void record(const std::function<void()>& body);
 
-    std::int64_t bytes_written() const { return writer_ ? writer_->bytes_written() : 0; }
-    std::int64_t steps_written() const { return writer_ ? writer_->steps_written() : 0; }
+    std::int64_t bytes_written() const;
+    std::int64_t steps_written() const;
 
   private:
-    std::optional<TapeWriter> writer_;
+    std::unique_ptr<TapeWriter> writer_;  // null: nobody asked for a tape
 };
 
 }  // namespace kvtape

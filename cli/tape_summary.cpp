@@ -1,5 +1,6 @@
 #include "cli/tape_summary.h"
 
+#include <nlohmann/json.hpp>
 #include <algorithm>
 
 #include "cli/output.h"

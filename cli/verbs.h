@@ -2,8 +2,9 @@
 // what to do once they are parsed.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+
+#include "cli/app.h"
 
 namespace kvtape {
 

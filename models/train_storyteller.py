@@ -23,8 +23,9 @@ from circuit import place_circuit
 from dice import Dice
 from measure_recall import measure_cell
 from muon import Muon
+from story_text import ANSWER
 from storyteller_model import Shape, Storyteller, load, save
-from training_data import draw_sequence
+from training_data import AGAIN, WEIGHT, draw_sequence
 
 SEED = 20
 HERE = Path(__file__).parent
@@ -35,8 +36,7 @@ def options():
     parser.add_argument("--out", default=str(HERE / "storyteller"))
     parser.add_argument("--tokenizer", default=str(HERE / "storyteller/tokenizer.json"))
     parser.add_argument("--log", default="training.log")
-    parser.add_argument("--steps", type=int, default=800)
-    parser.add_argument("--tokens", type=int, default=4096, help="per step")
+    parser.add_argument("--steps", type=int, default=660)
     parser.add_argument("--start", help="folder of a model to go on from")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--no-circuit", action="store_true")
@@ -61,16 +61,20 @@ def fresh_model(shape, tokenizer, with_circuit):
 
 def optimizers(model, args):
     """Muon for the matrices of the layers, AdamW for embedding and norms."""
-    named = list(model.named_parameters())
-    # Queries and keys slower: the placed heads must survive the first noisy steps.
-    looks = [w for n, w in named if "q_proj" in n or "k_proj" in n]
-    moves = [w for n, w in named if "_proj" in n and not any(w is m for m in looks)]
-    others = [w for n, w in named if "_proj" not in n]
-    return [
-        Muon(looks, lr=args.muon / 3),
-        Muon(moves, lr=args.muon),
-        torch.optim.AdamW(others, lr=args.adam, betas=(0.9, 0.95), weight_decay=0.0),
+    pace = {
+        # Slow, or the first noisy steps wash the placed heads away.
+        "q_proj": 0.3, "k_proj": 0.3,
+        "v_proj": 0.5, "gate_proj": 0.5, "up_proj": 0.5,
+        # What writes into the residual must not drown the embedding (length 0.7).
+        "o_proj": 0.2, "down_proj": 0.4,
+    }  # fmt: skip
+    groups = [
+        {"params": [w for n, w in model.named_parameters() if kind in n], "lr": lr * args.muon}
+        for kind, lr in pace.items()
     ]
+    others = [w for n, w in model.named_parameters() if "_proj" not in n]
+    adam = torch.optim.AdamW(others, lr=args.adam, betas=(0.9, 0.95), weight_decay=0.0)
+    return [Muon(groups, lr=args.muon), adam]
 
 
 def rate(step, steps):
@@ -78,11 +82,14 @@ def rate(step, steps):
     return min(1.0, (step + 1) / 20, 0.02 + 2 * (1 - step / steps))
 
 
-def length_at(step, args):
-    """Short sequences first: they are cheaper, and most English is learned there."""
-    if args.start or step >= 0.75 * args.steps:
-        return 1024
-    return 256 if step < 0.5 * args.steps else 512
+def plan(step, args):
+    """(tokens per step, sequence length): many small short steps first.
+
+    Short sequences are cheaper, and most of the English is learned there.
+    """
+    if args.start or step >= 0.8 * args.steps:
+        return 4096, 1024
+    return (2048, 256) if step < 0.6 * args.steps else (4096, 512)
 
 
 def quick_recall(model, tokenizer):
@@ -105,22 +112,25 @@ def draw_batch(dice, tokenizer, tokens, length):
 def train(model, tokenizer, args, log):
     """All steps; returns the average of the last weights, which is what ships."""
     opts = optimizers(model, args)
-    base = [o.param_groups[0]["lr"] for o in opts]
+    groups = [g for opt in opts for g in opt.param_groups]
+    base = [g["lr"] for g in groups]
     average = copy.deepcopy(model)
-    dice, start = Dice(args.seed), time.time()
+    dice, start, seen = Dice(args.seed), time.time(), 0
     for step in range(args.steps):
         if step % 100 == 0 or step in (25, 50):
             log(f"step {step:5} recall {quick_recall(model, tokenizer)}")
-        length = length_at(step, args)
-        x, y, w = draw_batch(dice, tokenizer, args.tokens, length)
+        tokens, length = plan(step, args)
+        x, y, w = draw_batch(dice, tokenizer, tokens, length)
+        seen += tokens
         logits = model(x).flatten(0, 1)
         each = F.cross_entropy(logits, y.flatten(), reduction="none")
         w = w.flatten()
         loss = (each * w).sum() / w.sum()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for opt, lr in zip(opts, base):
-            opt.param_groups[0]["lr"] = lr * rate(step, args.steps)
+        for group, lr in zip(groups, base):
+            group["lr"] = lr * rate(step, args.steps)
+        for opt in opts:
             opt.step()
             opt.zero_grad(set_to_none=True)
         keep = min(0.98, step / (step + 10))
@@ -129,10 +139,11 @@ def train(model, tokenizer, args, log):
                 a.lerp_(p, 1 - keep)
         if step % 10 == 0:
             story = each[w == 1].mean().item()
-            answer = each[w == 10].mean().item()
-            speed = (step + 1) * args.tokens / (time.time() - start)
-            log(f"step {step:5} story {story:.3f} answer {answer:.3f} {speed:.0f} tokens/s")
-        if step % 100 == 99:
+            again = each[w == AGAIN].mean().item()
+            answer = each[w == WEIGHT[ANSWER]].mean().item()
+            speed = seen / (time.time() - start)
+            log(f"step {step:5} story {story:.3f} again {again:.3f} answer {answer:.3f} {speed:.0f} tokens/s")
+        if step % 50 == 49:
             save(average, args.out)
     save(average, args.out)
     return average

@@ -126,12 +126,14 @@ void attend(KvView<Tracer>& view, const ModelShape& shape, const Attend& what,
             for (std::int64_t g = what.kv_heads.begin; g < what.kv_heads.end; ++g) {
                 const Rows keys = view.fetch(key_of(g, Kind::key), what.query, position, end);
                 count = keys.count;
+                // [lesson:group-shares-a-fetch]
                 for (std::int64_t h = g * group; h < (g + 1) * group; ++h) {
                     Scalar* score = &scratch.scores[h * scratch.split_size + position - split];
                     for (std::int64_t j = 0; j < count; ++j) {
                         score[j] = dot(q + h * D, keys.data + j * D, D) * Scalar(what.scale);
                     }
                 }
+                // [/lesson]
             }
         }
 

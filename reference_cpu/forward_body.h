@@ -115,11 +115,11 @@ class Pass {
           scratch_(s_),
           row_(static_cast<std::size_t>(s_.head_dim)) {}
 
-    // [lesson:forward]
     void run(Scalar* logits /* (logit rows, V) */) {
         embed();
         for (std::int64_t i = 0; i < s_.layers; ++i) {
             const Layer<Scalar>& layer = model_.layers[static_cast<std::size_t>(i)];
+            // [lesson:one-layer]
             norm(layer.attention_norm);
             project_qkv(layer);
             rotate_and_store(static_cast<std::int32_t>(i));
@@ -129,10 +129,10 @@ class Pass {
             norm(layer.mlp_norm);
             mlp(layer);
             add_residual();
+            // [/lesson]
         }
         logits_of_wanted_rows(logits);
     }
-    // [/lesson]
 
     const std::vector<StoreCounts>& losses() const { return view_.losses(); }
 
@@ -162,7 +162,6 @@ class Pass {
         me_.wait();
     }
 
-    // [lesson:rotate-and-store]
     // Turn q and k by their position, then store k and v. This is the only place where rows of the
     // cache are written, and each is written once.
     void rotate_and_store(std::int32_t layer) {
@@ -174,6 +173,7 @@ class Pass {
             for (std::int64_t h = 0; h < s_.heads; ++h) {
                 rotate_half_split(a_.q.data() + (r * s_.heads + h) * D, cos, sin, D);
             }
+            // [lesson:rotate-and-store]
             for (std::int64_t g = 0; g < s_.kv_heads; ++g) {
                 const auto kv_head = static_cast<std::int32_t>(g);
                 Scalar* k = a_.k.data() + (r * s_.kv_heads + g) * D;
@@ -182,9 +182,9 @@ class Pass {
                 store({sequence, layer, kv_head, Kind::value}, position,
                       a_.v.data() + (r * s_.kv_heads + g) * D);
             }
+            // [/lesson]
         });
-        // [/lesson]
-        tracer_.flops(Component::rope, done * (s_.heads + s_.kv_heads) * 3 * D);
+            tracer_.flops(Component::rope, done * (s_.heads + s_.kv_heads) * 3 * D);
         me_.wait();
     }
 
@@ -201,7 +201,11 @@ class Pass {
             const std::int64_t r = piece / s_.kv_heads;
             const std::int64_t next = std::min(end, (r + 1) * s_.kv_heads);
             const std::int64_t first_head = piece - r * s_.kv_heads;
-            const Attend what{row(r).sequence,      layer, row(r).position, row(r).position + 1,
+            // [lesson:causal-mask]
+            const std::int64_t query = row(r).position;
+            const std::int64_t visible_keys = query + 1;
+            // [/lesson]
+            const Attend what{row(r).sequence,      layer, query, visible_keys,
                               {first_head, first_head + next - piece}, model_.attention_scale};
             attend(view_, s_, what, a_.q.data() + r * s_.heads * s_.head_dim,
                    a_.attended.data() + r * s_.heads * s_.head_dim, scratch_);

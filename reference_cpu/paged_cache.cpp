@@ -31,7 +31,6 @@ std::int64_t PagedCache::length(SequenceId sequence) const {
     return found == tables_.end() ? 0 : found->second.length;
 }
 
-// [lesson:paged-reserve]
 void PagedCache::reserve(SequenceId sequence, std::int64_t end) {
     const std::int64_t needed = (end + layout_.block_size - 1) / layout_.block_size;
     const auto found = tables_.find(sequence);
@@ -61,7 +60,6 @@ void PagedCache::reserve(SequenceId sequence, std::int64_t end) {
     }
     for (std::int64_t i = 0; i < grows; ++i) table.blocks.push_back(pool_.allocate(sequence));
 }
-// [/lesson]
 
 void PagedCache::commit(SequenceId sequence, std::int64_t end) { table(sequence).length = end; }
 
@@ -108,7 +106,6 @@ void PagedCache::copy_block(std::int64_t from, std::int64_t to) {
     }
 }
 
-// [lesson:paged-place]
 KvCache::Place PagedCache::place(const RowKey& key, std::int64_t position) {
     const std::vector<std::int64_t>& blocks = table(key.sequence).blocks;
     const std::int64_t logical = position / layout_.block_size;
@@ -117,6 +114,5 @@ KvCache::Place PagedCache::place(const RowKey& key, std::int64_t position) {
     return {storage_.at(key.kind, layout_.row_offset(key.layer, at, key.kv_head)), layout_.slot(at),
             layout_.block_size - at.position_in_block};
 }
-// [/lesson]
 
 }  // namespace kvtape

@@ -28,10 +28,12 @@ FlopCounts expected_flops(const ModelShape& s, const std::vector<SpanCost>& span
         const std::int64_t n = span.tokens;
         const std::int64_t pairs = visible_pairs(span);
         const std::int64_t q_and_kv = 2 * s.heads * s.head_dim + 2 * s.kv_heads * s.head_dim;
+        // [lesson:closed-forms]
         flops[Component::projections] += s.layers * n * 2 * s.hidden * q_and_kv;
         flops[Component::mlp] += s.layers * n * 6 * s.hidden * s.ffn;
         flops[Component::attention] += s.layers * s.heads * pairs * 4 * s.head_dim;
         flops[Component::head] += span.logit_rows * 2 * s.hidden * s.vocab;
+        // [/lesson]
         const std::int64_t splits =
             splits_up_to(span.first_position + n) - splits_up_to(span.first_position);
         const std::int64_t merges = splits - n;
@@ -47,7 +49,9 @@ FlopCounts expected_flops(const ModelShape& s, const std::vector<SpanCost>& span
 }
 
 std::int64_t kv_bytes_per_token(const ModelShape& shape, KvDtype dtype) {
+    // [lesson:footprint]
     return kv_rows_per_token(shape) * shape.head_dim * bytes_per_element(dtype);
+    // [/lesson]
 }
 
 std::int64_t kv_bytes_per_block(const ModelShape& shape, KvDtype dtype, std::int64_t block_size) {

@@ -1,5 +1,6 @@
 #include "tracer/tape_encoding.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -125,6 +126,14 @@ class CborCheck {
     std::int64_t values_ = 0;
 };
 
+void check_size(std::string_view payload, TapeEncoding encoding) {
+    if (encoding == TapeEncoding::json_lines) {
+        check_json_size(payload);
+    } else {
+        CborCheck(payload).run();
+    }
+}
+
 Framed find_cbor_record(std::string_view bytes) {
     const std::size_t seen = std::min(bytes.size(), sizeof(frame_start));
     if (std::memcmp(bytes.data(), frame_start, seen) != 0) return {Framed::State::damaged, {}};
@@ -173,11 +182,13 @@ std::string encode_record(const Json& record, TapeEncoding encoding) {
             bytes[--i] = static_cast<char>(length & 0xff);
         }
     }
-    if (static_cast<std::int64_t>(bytes.size()) > max_record_bytes) {
+    const auto size = static_cast<std::int64_t>(bytes.size());
+    if (size > max_record_bytes) {
         fail("one record of a tape holds at most ", max_record_bytes,
-             " bytes, this one would have ", bytes.size(),
+             " bytes, this one would have ", size,
              "; record fewer attention weights or prefill in smaller chunks");
     }
+    if (size > max_record_values) check_size(find_record(bytes, encoding).payload, encoding);
     return bytes;
 }
 
@@ -189,12 +200,9 @@ Framed find_record(std::string_view bytes, TapeEncoding encoding, std::size_t se
 
 Json decode_record(std::string_view payload, TapeEncoding encoding) {
     try {
-        if (encoding == TapeEncoding::json_lines) {
-            check_json_size(payload);
-            return Json::parse(payload);
-        }
-        CborCheck(payload).run();
-        return Json::from_cbor(payload);
+        check_size(payload, encoding);
+        return encoding == TapeEncoding::json_lines ? Json::parse(payload)
+                                                    : Json::from_cbor(payload);
     } catch (const Json::parse_error& error) {
         fail("it is not valid ", encoding == TapeEncoding::json_lines ? "JSON" : "CBOR",
              " at its byte ", error.byte);

@@ -6,25 +6,12 @@
 #include "reference_cpu/no_cache.h"
 #include "reference_cpu/paged_cache.h"
 #include "support/naive_decoder.h"
+#include "support/rounding_bound.h"
 #include "support/tiny_models.h"
 #include "support/transcript.h"
 
 namespace kvtape {
 namespace {
-
-// How far float32 may be from double. Every rounding moves a number by 2^-24 of itself, and the numbers
-// that reach a logit have gone through so many of them one after the other:
-//   per layer   two norms (d + 5 each), Q or K (d), rope (3), q.k (D), exp and softmax (10 + n), p.v (n),
-//               output (H D), gate (d), SiLU (5), down (F), two residual additions
-//   at the end  a norm (d + 5) and the head (d)
-// Taking all of them in the same direction, each magnified by no more than the largest logit:
-double bound(const ModelShape& s, std::int64_t n, double largest_logit) {
-    const std::int64_t per_layer =
-        2 * (s.hidden + 5) + s.hidden + 3 + s.head_dim + 10 + 2 * n + s.heads * s.head_dim + s.hidden +
-        5 + s.ffn + 2;
-    const std::int64_t roundings = s.layers * per_layer + 2 * s.hidden + 5;
-    return static_cast<double>(roundings) * 0x1p-24 * largest_logit;
-}
 
 struct Distance {
     double largest = 0;
@@ -63,8 +50,8 @@ TEST_P(Oracle, AgreesWithinTheRoundingOfFloat32) {
         ASSERT_EQ(std::ssize(transcript.logits), n * shape.vocab);
 
         const Distance d = distance(transcript.logits, naive::logits(config, weights, tokens));
-        EXPECT_TRUE(d.largest <= bound(shape, n, d.largest_logit))
-            << "off by " << d.largest << ", bound " << bound(shape, n, d.largest_logit);
+        EXPECT_TRUE(d.largest <= rounding_bound(shape, n, d.largest_logit))
+            << "off by " << d.largest << ", bound " << rounding_bound(shape, n, d.largest_logit);
 
         // The bound is worth something: a single wrong token in the past exceeds it a hundred times.
         auto other = tokens;
@@ -73,7 +60,7 @@ TEST_P(Oracle, AgreesWithinTheRoundingOfFloat32) {
         EXPECT_GT(distance({transcript.logits.end() - shape.vocab, transcript.logits.end()},
                            {wrong.back()})
                       .largest,
-                  100 * bound(shape, n, d.largest_logit));
+                  100 * rounding_bound(shape, n, d.largest_logit));
     }
 }
 
@@ -87,7 +74,7 @@ TEST(Oracle, AgreesForATiedHead) {
     PagedCache cache(tiny_llama, KvDtype::f32, 2, 5);
     const Transcript transcript = feed_one(model, cache, team, tokens, prompt_then_steps(9, 4));
     const Distance d = distance(transcript.logits, naive::logits(config, weights, tokens));
-    EXPECT_TRUE(d.largest <= bound(tiny_llama, 9, d.largest_logit)) << "off by " << d.largest;
+    EXPECT_TRUE(d.largest <= rounding_bound(tiny_llama, 9, d.largest_logit)) << "off by " << d.largest;
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// Playback against a replay that keeps every row (synthetic.h), at every step.
+// Playback against a replay that keeps every row (support/synthetic_engine.h), at every step.
 #include "tracer/playback.h"
 
 #include <gtest/gtest.h>
 
-#include "tests/tracer/synthetic.h"
+#include "support/synthetic_engine.h"
 
 namespace kvtape {
 namespace {

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "program.h"
 #include "reference_cpu/safetensors_write.h"
-#include "tests/support/tiny_models.h"
+#include "support/program.h"
+#include "support/tiny_models.h"
 
 namespace kvtape {
 

@@ -1,7 +1,7 @@
 // A pretended serving engine for tests: it makes up sequences, runs, prefixes that are shared,
-// preemptions and swaps, and writes the steps that a real one would record. Beside them it keeps the
-// cache the slow and obvious way, row by row, and takes a picture of it at every step. Playback and
-// verify are held against these pictures.
+// preemptions and swaps, and writes the steps that a real one would record. Beside them it keeps
+// the cache the slow and obvious way, row by row, and takes a picture of it at every step. Playback
+// and verify are held against these pictures.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,8 @@ class SyntheticEngine {
         header.shape = {2, 8, 4, 2, 4, 16, 32};
         header.max_model_len = max_length;
         block_size_ = paged_ ? 1 + below(4) : max_length;
-        header.lanes = {{cache, "cpu", cache, KvDtype::f32, paged_ ? block_size_ : 0,
-                         paged_ ? blocks : 0}};
+        header.lanes = {
+            {cache, "cpu", cache, KvDtype::f32, paged_ ? block_size_ : 0, paged_ ? blocks : 0}};
         for (std::int64_t block = 0; paged_ && block < blocks; ++block) free_.push_back(block);
     }
 
@@ -83,7 +83,8 @@ class SyntheticEngine {
         std::vector<Where> tracks;
         for (std::int32_t layer = 0; layer < header.shape.layers; ++layer) {
             for (std::int32_t head = 0; head < header.shape.kv_heads; ++head) {
-                for (const Kind kind : {Kind::key, Kind::value}) tracks.push_back({layer, head, kind});
+                for (const Kind kind : {Kind::key, Kind::value})
+                    tracks.push_back({layer, head, kind});
             }
         }
         return tracks;
@@ -230,9 +231,10 @@ class SyntheticEngine {
             const std::vector<std::int64_t> table = running_[other].table;
             const bool fork = chance(50);
             const std::int64_t length = running_[other].length;
-            const std::int64_t shared = fork ? (length + block_size_ - 1) / block_size_
-                                             : length / block_size_;
-            for (std::int64_t i = 0; i < shared; ++i) share(id, table[static_cast<std::size_t>(i)], step);
+            const std::int64_t shared =
+                fork ? (length + block_size_ - 1) / block_size_ : length / block_size_;
+            for (std::int64_t i = 0; i < shared; ++i)
+                share(id, table[static_cast<std::size_t>(i)], step);
             running_[id].length = fork ? length : shared * block_size_;
         } else if (chance(50)) {  // revive a full first block that nobody holds
             for (const std::int64_t block : free_) {
@@ -287,8 +289,8 @@ class SyntheticEngine {
             }
             return true;
         }
-        const auto needed = static_cast<std::size_t>((sequence.length + tokens + block_size_ - 1) /
-                                                     block_size_);
+        const auto needed =
+            static_cast<std::size_t>((sequence.length + tokens + block_size_ - 1) / block_size_);
         if (free_.size() < needed - std::min(needed, sequence.table.size()) + 1) return false;
         const auto first = static_cast<std::size_t>(sequence.length / block_size_);
         if (first < sequence.table.size() && holders_[sequence.table[first]].size() > 1) {
@@ -329,8 +331,8 @@ class SyntheticEngine {
                 const Where where{layer, head, kind};
                 for (std::int64_t position = begin; position < end; ++position) {
                     row(id, where, position) = {true, id, position, step.index, step.phase, {}, {}};
-                    step.writes.push_back({id, layer, head, kind, position, position + 1,
-                                           slot(id, position)});
+                    step.writes.push_back(
+                        {id, layer, head, kind, position, position + 1, slot(id, position)});
                 }
                 const bool shares_fetch = id % 2 == 0;
                 const std::int32_t width = shares_fetch ? group : 1;
@@ -415,7 +417,8 @@ class SyntheticEngine {
                 std::vector<Cell>& cells = picture.sequences[id][where];
                 const auto end = static_cast<std::int64_t>(sequence.table.size()) * block_size_;
                 for (std::int64_t position = 0; position < end; ++position) {
-                    cells.push_back(cell(row(id, where, position), slot(id, position), step, &self));
+                    cells.push_back(
+                        cell(row(id, where, position), slot(id, position), step, &self));
                 }
             }
         }
@@ -428,7 +431,8 @@ class SyntheticEngine {
                 std::int64_t slot = block * block_size_;
                 for (const Row& row : rows) {
                     picture.rows += row.filled;
-                    if (paged_) cells[static_cast<std::size_t>(slot)] = cell(row, slot, step, nullptr);
+                    if (paged_)
+                        cells[static_cast<std::size_t>(slot)] = cell(row, slot, step, nullptr);
                     ++slot;
                 }
             }

@@ -1,0 +1,254 @@
+// The spelling of a tape: golden bytes, and nothing changes on the way out and back.
+#include "tracer/tape_format.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/random.h"
+#include "support/error_text.h"
+#include "support/synthetic_engine.h"
+#include "support/tape_files.h"
+#include "tracer/utf8.h"
+
+namespace kvtape {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace test;
+
+constexpr TapeEncoding encodings[] = {TapeEncoding::json_lines, TapeEncoding::cbor_sequence};
+
+// Through the bytes of an encoding and back.
+Json through(const Json& record, TapeEncoding encoding) {
+    const std::string bytes = encode_record(record, encoding);
+    const Framed framed = find_record(bytes, encoding);
+    EXPECT_EQ(framed.state, Framed::State::whole);
+    EXPECT_EQ(framed.size, bytes.size());
+    return decode_record(framed.payload, encoding);
+}
+
+Step through(const Step& step, const TapeHeader& header, TapeEncoding encoding) {
+    return step_from_json(through(to_json(step, header.shape), encoding), header);
+}
+
+// ---- golden bytes -----------------------------------------------------------------------------
+
+const std::string golden_json = R"(GOLDEN)";
+
+std::string from_hex(std::string_view text) {
+    std::string bytes;
+    for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+        bytes += static_cast<char>(std::stoi(std::string(text.substr(i, 2)), nullptr, 16));
+    }
+    return bytes;
+}
+
+const std::string golden_cbor = from_hex("");
+
+// A change of these bytes is a change of the format and needs a new version.
+TEST(TapeFormat, GoldenBytes) {
+    const Folder folder;
+    write_small_tape(folder / "a.jsonl", 1);
+    EXPECT_EQ(file_bytes(folder / "a.jsonl"), golden_json);
+    write_small_tape(folder / "a.tape", 1);
+    EXPECT_EQ(file_bytes(folder / "a.tape"), golden_cbor);
+}
+
+TEST(TapeFormat, GoldenBytesAreRead) {
+    const Folder folder;
+    write_file(folder / "a", golden_json);
+    write_file(folder / "b", golden_cbor);
+    for (const std::string name : {"a", "b"}) {
+        TapeReader reader(folder / name);
+        EXPECT_EQ(reader.header(), small_header());
+        Step step;
+        ASSERT_EQ(reader.next(step), TapeReader::Next::step);
+        EXPECT_TRUE(same(step, small_step(0)));
+        EXPECT_EQ(reader.next(step), TapeReader::Next::end);
+    }
+}
+
+// ---- floats -----------------------------------------------------------------------------------
+
+float restored(float value, TapeEncoding encoding) {
+    Step step = small_step(0);
+    step.spans[0].sampled[0].logit = value;
+    return through(step, small_header(), encoding).spans[0].sampled[0].logit;
+}
+
+// PC-TV-01
+TEST(TapeFormat, NonFiniteValuesAreStringsAndStayDistinct) {
+    const float infinity = std::numeric_limits<float>::infinity();
+    Step step = small_step(0);
+    step.attention = {{0, 1, 3, 0, {std::numeric_limits<float>::quiet_NaN()}}};
+    step.losses = {{0, 1, 2, -infinity}};
+    step.spans[0].sampled[0].logit = infinity;
+    const std::string line = to_json(step, small_header().shape).dump();
+    EXPECT_THAT(line, HasSubstr(R"("logit":"Infinity")"));
+    EXPECT_THAT(line, HasSubstr(R"("worst_relative_error":"-Infinity")"));
+    EXPECT_THAT(line, HasSubstr(R"("weights":["NaN"])"));
+    EXPECT_TRUE(Json::accept(line));
+    for (const TapeEncoding encoding : encodings) {
+        EXPECT_TRUE(same(through(step, small_header(), encoding), step));
+        EXPECT_EQ(restored(infinity, encoding), infinity);
+        EXPECT_EQ(restored(-infinity, encoding), -infinity);
+        EXPECT_TRUE(std::isnan(restored(-std::numeric_limits<float>::quiet_NaN(), encoding)));
+    }
+}
+
+TEST(TapeFormat, FloatsAreExact) {
+    Random random(5);
+    std::vector<float> values = {0.0f, -0.0f, 0.1f, 1.0f / 3, 1e-45f, 16777216.0f, 3.4028235e38f};
+    for (int i = 0; i < 2000; ++i) {
+        values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(random.next())));
+    }
+    for (const float value : values) {
+        for (const TapeEncoding encoding : encodings) {
+            EXPECT_TRUE(same_bits(restored(value, encoding), value)) << value;
+        }
+    }
+}
+
+// ---- tokens -----------------------------------------------------------------------------------
+
+// PC-TV-02
+TEST(TapeFormat, HalfACharacterIsKept) {
+    const std::vector<std::string> tokens = {
+        "\xe7\x99", "\xba", std::string(1, '\\'), std::string(1, '\0'), "\"\n\x1f\x7f",
+        "\xff\xfe", ""};
+    for (const TapeEncoding encoding : encodings) {
+        const Folder folder;
+        const bool json = encoding == TapeEncoding::json_lines;
+        const std::string path = folder / (json ? "a.jsonl" : "a.tape");
+        {
+            TapeWriter writer(path, small_header());
+            std::int64_t index = 0;
+            for (const std::string& token : tokens) writer.write(small_step(index++, token));
+        }  // the run stops here
+        const ReadOutcome outcome = read_tape(path);
+        ASSERT_EQ(outcome.steps.size(), tokens.size());
+        std::string joined;
+        for (std::size_t i = 0; i < tokens.size(); ++i) {
+            EXPECT_EQ(outcome.steps[i].spans[0].tokens[0].bytes, tokens[i]);
+            if (i < 2) joined += outcome.steps[i].spans[0].tokens[0].bytes;
+        }
+        EXPECT_EQ(joined, "\u767a");
+        if (!json) continue;
+        const std::string bytes = file_bytes(path);
+        EXPECT_TRUE(is_utf8(bytes));
+        EXPECT_THAT(bytes, HasSubstr("{\"id\":1,\"text\":\"\ufffd\",\"bytes\":\"e799\"}"));
+        EXPECT_THAT(bytes, HasSubstr(R"({"id":1,"text":"\\"})"));
+        EXPECT_THAT(bytes, HasSubstr(R"({"id":1,"text":"\u0000"})"));
+        std::istringstream lines(bytes);
+        for (std::string line; std::getline(lines, line);) EXPECT_TRUE(Json::accept(line)) << line;
+    }
+}
+
+TEST(TapeFormat, BadHexIsRefused) {
+    for (const char* bytes : {"e79", "zz", "E7", "e7 "}) {
+        Json json = to_json(small_step(0), small_header().shape);
+        json["spans"][0]["tokens"][0]["bytes"] = bytes;
+        EXPECT_THAT(error_text([&] { step_from_json(json, small_header()); }), HasSubstr("bytes"));
+    }
+}
+
+// ---- everything -------------------------------------------------------------------------------
+
+TEST(TapeFormat, SyntheticStepsWithRandomExtrasSurvive) {
+    Random random(6);
+    const auto any_float = [&] {
+        return std::bit_cast<float>(static_cast<std::uint32_t>(random.next()));
+    };
+    for (const char* cache : {"none", "contiguous", "paged"}) {
+        SyntheticEngine engine(cache, 1);
+        engine.run(60);
+        for (Step step : engine.steps) {
+            for (SpanRecord& span : step.spans) {
+                for (TokenText& token : span.tokens) {
+                    token.bytes.clear();
+                    for (std::uint64_t n = random.next() % 5; n > 0; --n) {
+                        token.bytes += static_cast<char>(random.next());
+                    }
+                }
+                span.sampled = {{{7, "\xf0\x9f"}, any_float(), any_float()}};
+                AttentionWeights weights{span.sequence, 1, 2, span.first_position, {}};
+                for (std::int64_t i = 0; i <= weights.query; ++i) {
+                    weights.weights.push_back(any_float());
+                }
+                step.attention.push_back(weights);
+            }
+            step.losses = {{1, std::int64_t{1} << 53, 3, any_float()}};
+            step.queue = {1, 2, (std::int64_t{1} << 53) + 1};
+            step.wall_ns = (std::int64_t{1} << 57) + 1;  // not a double
+            step.flops[Component::norm] = (std::int64_t{1} << 55) + 1;
+            for (const TapeEncoding encoding : encodings) {
+                EXPECT_TRUE(same(through(step, engine.header, encoding), step));
+            }
+        }
+    }
+}
+
+TEST(TapeFormat, HeadersSurvive) {
+    TapeHeader header = small_header();
+    header.model = "m\u00f6del \"7\"";
+    header.lanes.push_back({"paged", "cuda", "paged", KvDtype::fp8_e5m2, 16, 64000});
+    header.lanes.push_back({"none", "cpu", "none", KvDtype::bf16, 0, 0});
+    for (const TapeEncoding encoding : encodings) {
+        EXPECT_EQ(header_from_json(through(to_json(header), encoding)), header);
+    }
+}
+
+TEST(TapeFormat, HeadersThatMakeNoSenseAreRefused) {
+    const auto refused = [](auto spoil) {
+        TapeHeader header = small_header();
+        spoil(header);
+        error_text([&] { header_from_json(to_json(header)); });
+    };
+    refused([](TapeHeader& h) { h.lanes.clear(); });
+    refused([](TapeHeader& h) { h.lanes.push_back(h.lanes[0]); });  // the same name
+    refused([](TapeHeader& h) { h.lanes[0].cache = "ring"; });
+    refused([](TapeHeader& h) { h.lanes[0].block_size = 16; });
+    refused([](TapeHeader& h) { h.lanes[0].cache = "paged"; });  // without blocks
+    refused([](TapeHeader& h) { h.shape.head_dim = 0; });
+    refused([](TapeHeader& h) { h.shape.kv_heads = 3; });
+    refused([](TapeHeader& h) { h.max_model_len = -1; });
+}
+
+// Runs that differ only in layer, head and kind share a line; so a step stays small.
+TEST(TapeFormat, ADecodeStepOfASmallModelTakesFewBytes) {
+    TapeHeader header = small_header();
+    header.shape = {5, 128, 8, 2, 16, 384, 768};
+    header.max_model_len = 1024;
+    Step step;
+    step.phase = Phase::decode;
+    step.spans = {{0, 512, {{345, " the"}}, 1, {{{400, " cat"}, 12.345678f, 0.51234f}}}};
+    for (std::int32_t layer = 0; layer < 5; ++layer) {
+        for (std::int32_t head = 0; head < 2; ++head) {
+            for (const Kind kind : {Kind::key, Kind::value}) {
+                step.writes.push_back({0, layer, head, kind, 512, 513, 512});
+                step.reads.push_back(
+                    {0, layer, head, head * 4, head * 4 + 4, kind, 512, 513, 0, 513, true});
+            }
+        }
+    }
+    for (std::int64_t& flops : step.flops.of) flops = 1234567;
+    step.kv_bytes_written = 1280;
+    step.kv_bytes_read = step.kv_bytes_held = 655360;
+    step.wall_ns = 1234567;
+    const Json json = to_json(step, header.shape);
+    EXPECT_EQ(json["writes"].size(), 1u);
+    EXPECT_EQ(json["reads"].size(), 1u);
+    EXPECT_LT(encode_record(json, TapeEncoding::json_lines).size(), 500u);
+    EXPECT_LT(encode_record(json, TapeEncoding::cbor_sequence).size(), 350u);
+}
+
+TEST(TapeFormat, TheNameChoosesTheEncoding) {
+    EXPECT_EQ(encoding_of("a.tape"), TapeEncoding::cbor_sequence);
+    EXPECT_EQ(encoding_of("a.b.jsonl"), TapeEncoding::json_lines);
+    EXPECT_THAT(error_text([] { encoding_of("a.json"); }), HasSubstr(".jsonl"));
+}
+
+}  // namespace
+}  // namespace kvtape
