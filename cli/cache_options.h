@@ -10,6 +10,7 @@
 
 #include "cli/app.h"
 #include "core/kv_dtype.h"
+#include "core/number_format.h"
 #include "reference_cpu/kv_cache.h"
 #include "reference_cpu/request.h"
 

@@ -1,6 +1,7 @@
 // `kvtape compare`: the three decoders on one prompt, what each did, and whether every bit is equal.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/comparison_report.h"
 #include "cli/comparison_run.h"

@@ -2,6 +2,7 @@
 // them fit into a given memory. Arithmetic only; no model is loaded.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 

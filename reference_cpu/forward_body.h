@@ -5,6 +5,7 @@
 #include "core/check.h"
 #include "core/rope.h"
 #include "reference_cpu/attention.h"
+#include "reference_cpu/counted.h"
 #include "reference_cpu/forward.h"
 #include "reference_cpu/kernels.h"
 #include "reference_cpu/linear_impl.h"

@@ -51,7 +51,7 @@ json parse_json_object(std::string_view text, const std::string& where) {
     return parsed;
 }
 
-std::string printable(std::string_view text) {
+std::string one_line(std::string_view text) {
     constexpr std::size_t longest = 80;
     std::size_t length = std::min(text.size(), longest);
     while (length < text.size() && length > 0 && (text[length] & 0xC0) == 0x80) {
@@ -71,7 +71,7 @@ std::string printable(std::string_view text) {
 }
 
 std::string in_quotes(std::string_view text) {
-    return "'" + printable(text) + "'";
+    return "'" + one_line(text) + "'";
 }
 
 std::string shown(const json& value) {
@@ -110,12 +110,12 @@ std::vector<std::string> JsonFields::keys() const {
 
 void JsonFields::refuse(const std::string& key, const std::string& remedy) const {
     const json* value = get(key);
-    fail(where_, ": ", path_, printable(key), " is ", value ? shown(*value) : "missing", "; ",
+    fail(where_, ": ", path_, one_line(key), " is ", value ? shown(*value) : "missing", "; ",
          remedy);
 }
 
 void JsonFields::missing(const std::string& key) const {
-    fail(where_, ": ", path_, printable(key), " is missing");
+    fail(where_, ": ", path_, one_line(key), " is missing");
 }
 
 std::optional<std::int64_t> JsonFields::optional_integer(const std::string& key,
@@ -187,12 +187,12 @@ std::optional<JsonFields> JsonFields::optional_object(const std::string& key) co
     if (!value) {
         return {};
     }
-    return JsonFields(*value, where_, path_ + printable(key) + ".");
+    return JsonFields(*value, where_, path_ + one_line(key) + ".");
 }
 
 JsonFields JsonFields::object(const std::string& key) const {
     const json* value = get(key);
-    return value ? JsonFields(*value, where_, path_ + printable(key) + ".") : (missing(key), *this);
+    return value ? JsonFields(*value, where_, path_ + one_line(key) + ".") : (missing(key), *this);
 }
 
 const json& JsonFields::array(const std::string& key) const {

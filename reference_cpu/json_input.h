@@ -21,7 +21,7 @@ nlohmann::json parse_json_object(std::string_view text, const std::string& where
 
 // A string from a file as it may appear in a one-line message: control characters escaped, cut
 // after 80 bytes.
-std::string printable(std::string_view text);
+std::string one_line(std::string_view text);
 std::string in_quotes(std::string_view text);  // the same in single quotes
 
 // A JSON value as it may appear in a one-line message.

@@ -48,9 +48,6 @@ class Ids {
         }
         place = std::move(bytes);
     }
-    void replace(std::int64_t id, const std::string& bytes) {
-        places_[static_cast<std::size_t>(id)] = bytes;
-    }
 
     // As many pieces as places were inserted, each into its own place: none is empty.
     std::vector<std::string> finish() {
@@ -178,8 +175,10 @@ Vocabulary read_vocabulary(const JsonFields& file) {
             ids.insert(token.id, token.content);
         } else if (vocab.integer(token.content, 0, ids.largest()) != token.id) {
             fields.refuse("id", "the vocabulary gives " + in_quotes(token.content) + " another id");
+        } else if (byte_level_to_bytes(token.content).value_or(token.content) != token.content) {
+            // The id of "é", say, would stand for these two bytes and for the byte E9.
+            fields.refuse("content", "in the vocabulary, this spells other bytes");
         }
-        ids.replace(token.id, token.content);  // its text, even if it looks like byte-level
     }
 
     Vocabulary result;

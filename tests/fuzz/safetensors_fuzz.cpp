@@ -1,5 +1,5 @@
-// Any bytes as a safetensors file: either refused with an Error, or every tensor in it can be loaded
-// or is refused by name.
+// Any bytes as a safetensors file: either refused with an Error, or every tensor in it can be
+// loaded or is refused by name.
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,5 +1,5 @@
-// The input is a text, a zero byte, and a tokenizer.json. Whatever the file says, either it is refused
-// with an Error, or the text is encoded to ids that all have bytes, or the text is refused.
+// The input is a text, a zero byte, and a tokenizer.json. Whatever the file says, either it is
+// refused with an Error, or the text is encoded to ids that all have bytes, or the text is refused.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

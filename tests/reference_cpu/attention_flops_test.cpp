@@ -1,5 +1,5 @@
-// The operations of the attention kernel, told apart by kind: what is a product of queries, keys and
-// values (4 D per query head and key) and what is softmax.
+// The operations of the attention kernel, told apart by kind: what is a product of queries, keys
+// and values (4 D per query head and key) and what is softmax.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -18,7 +18,8 @@ OperationTally operator-(const OperationTally& a, const OperationTally& b) {
             a.square_roots - b.square_roots, a.exps - b.exps};
 }
 
-// Fills one sequence with `keys` rows per KV head and lets each of `queries` queries attend to all keys.
+// Fills one sequence with `keys` rows per KV head and lets each of `queries` queries attend to all
+// keys.
 OperationTally attend_fully(KvCache& cache, SequenceId sequence, std::int64_t queries,
                             std::int64_t keys) {
     const ModelShape& s = cache.shape();
@@ -37,7 +38,8 @@ OperationTally attend_fully(KvCache& cache, SequenceId sequence, std::int64_t qu
     std::vector<Counted> out(q.size());
     const OperationTally before = operation_tally;
     for (std::int64_t query = 0; query < queries; ++query) {
-        attend(view, s, {sequence, 0, query, keys, {0, s.kv_heads}, 1}, q.data(), out.data(), scratch);
+        attend(view, s, {sequence, 0, query, keys, {0, s.kv_heads}, 1}, q.data(), out.data(),
+               scratch);
     }
     return operation_tally - before;
 }

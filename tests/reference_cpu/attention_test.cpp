@@ -13,8 +13,8 @@
 namespace kvtape {
 namespace {
 
-// Answers are at most 13, and a score, an exp, a sum and a quotient are rounded on the way: a handful of
-// roundings of 2^-24 each. The nearest wrong answer is 0.04 away.
+// Answers are at most 13, and a score, an exp, a sum and a quotient are rounded on the way: a
+// handful of roundings of 2^-24 each. The nearest wrong answer is 0.04 away.
 constexpr double tolerance = 1e-6;
 
 const std::vector<std::vector<std::int64_t>> plans_of_five = {{5},    {4, 1},    {3, 2},
@@ -58,14 +58,17 @@ TEST(Attention, InsideTheModelMasksEveryChunkPlan) {
         for (const auto& cache : log_key_caches(shape, KvDtype::f32)) {
             for (std::int64_t begin = 0; begin < log_key_tokens; begin += chunk) {
                 const std::int64_t n = std::min(chunk, log_key_tokens - begin);
-                const auto result = forward(
-                    model, {{0, begin, std::span(tokens).subspan(begin, n), n}}, *cache, tracer, team);
+                const auto result =
+                    forward(model, {{0, begin, std::span(tokens).subspan(begin, n), n}}, *cache,
+                            tracer, team);
                 for (std::int64_t i = 0; i < n; ++i) {
-                    // A quotient of logits: norms and projections add roundings, so the bound is relative.
+                    // A quotient of logits: norms and projections add roundings, so the bound is
+                    // relative.
                     const double expected = log_key_answer(begin + i);
                     EXPECT_NEAR(log_key_answer_of(&result.logits[i * shape.vocab]), expected,
                                 4 * tolerance * expected)
-                        << cache->lane().name << ", chunks of " << chunk << ", position " << begin + i;
+                        << cache->lane().name << ", chunks of " << chunk << ", position "
+                        << begin + i;
                 }
             }
         }
@@ -136,7 +139,8 @@ TEST(Attention, MapsQueryHeadsToKvHeadsInGroups) {
         std::vector<float> out(q.size());
         attend(view, shape, {0, 0, 0, 1, {0, kv_heads}, 1}, q.data(), out.data(), scratch);
         for (std::size_t h = 0; h < expected.size(); ++h) {
-            EXPECT_EQ(out[2 * h], expected[h]) << "head " << h << " of " << heads << "/" << kv_heads;
+            EXPECT_EQ(out[2 * h], expected[h])
+                << "head " << h << " of " << heads << "/" << kv_heads;
             EXPECT_EQ(out[2 * h + 1], expected[h]);
         }
     }
@@ -152,7 +156,8 @@ TEST(Attention, MergesPartialSumsOfAnySize) {
 }
 
 TEST(Attention, SkipsEmptyParts) {
-    // The five keys one by one, with empty parts before, between and after them: eight parts in all.
+    // The five keys one by one, with empty parts before, between and after them: eight parts in
+    // all.
     const std::vector<int> keys_of_part = {0, 1, 1, 0, 1, 1, 1, 0};
     float sum_value = std::numeric_limits<float>::quiet_NaN();
     PartialAttention<float> sum;

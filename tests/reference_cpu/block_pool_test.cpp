@@ -53,8 +53,9 @@ TEST(BlockPool, RefusesToFreeABlockTwice) {
     EXPECT_THROW(pool.free(a, 7), Error);
     EXPECT_EQ(pool.free_blocks(), 3);
     const std::vector<PoolEvent> events = pool.take_events();
-    EXPECT_EQ(kinds(events), (std::vector<PoolEventKind>{PoolEventKind::allocate, PoolEventKind::free,
-                                                         PoolEventKind::free_refused}));
+    EXPECT_EQ(kinds(events),
+              (std::vector<PoolEventKind>{PoolEventKind::allocate, PoolEventKind::free,
+                                          PoolEventKind::free_refused}));
     EXPECT_EQ(events.back().block, a);
     EXPECT_EQ(events.back().sequence, 7);
 
@@ -76,7 +77,8 @@ TEST(BlockPool, KeepsASharedBlockUntilItsLastOwnerIsGone) {
     pool.free(block, 2);
     EXPECT_EQ(pool.free_blocks(), 1);
     EXPECT_THROW(pool.free(block, 2), Error);
-    EXPECT_THROW(pool.share(block, 2), ContractViolation);  // nobody's block has no owner to share with
+    EXPECT_THROW(pool.share(block, 2),
+                 ContractViolation);  // nobody's block has no owner to share with
 }
 
 TEST(BlockPool, KnowsItsBlocks) {

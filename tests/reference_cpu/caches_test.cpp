@@ -1,5 +1,6 @@
-// What all caches promise alike: a row is read back from where it was put, rows that were never written
-// are NaN and never read, a fork leaves its source alone, memory that is released is used again.
+// What all caches promise alike: a row is read back from where it was put, rows that were never
+// written are NaN and never read, a fork leaves its source alone, memory that is released is used
+// again.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -31,7 +32,8 @@ Caches caches_for(const ModelShape& shape, KvDtype dtype, std::int64_t capacity)
     return caches;
 }
 
-// PC-PG-20: K(token t, head h, component i) = 100 t + 10 h + i comes back from its place, in all layers.
+// PC-PG-20: K(token t, head h, component i) = 100 t + 10 h + i comes back from its place, in all
+// layers.
 TEST(Caches, ReturnEveryRowFromItsPlace) {
     const ModelShape shape{2, 12, 3, 3, 4, 1, 1};
     for (const std::int64_t n : {1, 2, 3, 5}) {
@@ -45,7 +47,8 @@ TEST(Caches, ReturnEveryRowFromItsPlace) {
             const auto for_all_keys = [](const auto& f) {
                 for (std::int32_t layer = 0; layer < 2; ++layer) {
                     for (std::int32_t h = 0; h < 3; ++h) {
-                        for (const Kind kind : {Kind::key, Kind::value}) f(RowKey{6, layer, h, kind});
+                        for (const Kind kind : {Kind::key, Kind::value})
+                            f(RowKey{6, layer, h, kind});
                     }
                 }
             };
@@ -95,8 +98,8 @@ TEST(Caches, FetchNoMoreThanAskedFor) {
     }
 }
 
-// PC-CU-05: storage starts as NaN, in every dtype, and what is beyond a sequence stays unread: one NaN
-// that took part, even times zero, would make the answer NaN.
+// PC-CU-05: storage starts as NaN, in every dtype, and what is beyond a sequence stays unread: one
+// NaN that took part, even times zero, would make the answer NaN.
 TEST(Caches, HoldNaNWhereNothingWasWritten) {
     for (const KvDtype dtype : all_kv_dtypes) {
         for (const auto& cache : caches_for(log_key_shape, dtype, 8)) {
@@ -106,7 +109,8 @@ TEST(Caches, HoldNaNWhereNothingWasWritten) {
             for (const Kind kind : {Kind::key, Kind::value}) {
                 for (std::int64_t p = 0; p < 8; ++p) {
                     const Rows rows = view.fetch({3, 0, 0, kind}, p, p, p + 1);
-                    EXPECT_TRUE(std::isnan(rows.data[0]) && std::isnan(rows.data[1])) << name(dtype);
+                    EXPECT_TRUE(std::isnan(rows.data[0]) && std::isnan(rows.data[1]))
+                        << name(dtype);
                 }
             }
         }
@@ -181,7 +185,8 @@ TEST(Caches, GiveNoPlaceBeyondWhatIsReserved) {
     EXPECT_THROW(paged.slot(key, 4), ContractViolation);
 }
 
-// PC-EQ-14: the prefix of 3 tokens is the same before, between and after the runs that start from it.
+// PC-EQ-14: the prefix of 3 tokens is the same before, between and after the runs that start from
+// it.
 TEST(Caches, KeepAPrefixThatOthersStartFrom) {
     const Model<float> model = tiny_model(tiny_llama);
     const std::vector<std::int32_t> prefix = {3, 1, 4};
@@ -193,9 +198,9 @@ TEST(Caches, KeepAPrefixThatOthersStartFrom) {
         for (int i = 0; i < 5; ++i) {
             const std::int64_t begin = cache.length(sequence);
             EXPECT_EQ(begin, i == 0 ? known : std::ssize(tokens) - 1);
-            rows.push_back(
-                forward(model, {{sequence, begin, std::span(tokens).subspan(begin)}}, cache, tracer, team)
-                    .logits);
+            rows.push_back(forward(model, {{sequence, begin, std::span(tokens).subspan(begin)}},
+                                   cache, tracer, team)
+                               .logits);
             const auto best = std::max_element(rows.back().begin(), rows.back().end());
             tokens.push_back(static_cast<std::int32_t>(best - rows.back().begin()));
         }

@@ -1,4 +1,5 @@
-// Costs of the tiny Llama that are known as numbers: FLOPs, rows and bytes, measured on real passes.
+// Costs of the tiny Llama that are known as numbers: FLOPs, rows and bytes, measured on real
+// passes.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -96,7 +97,8 @@ TEST(CostCases, GroupedHeadsShrinkProjectionsOnly) {
     EXPECT_EQ(full[Component::attention], 2 * 640);
 }
 
-// PC-MM-10: f16 rows of 2 KV heads, not of 4 query heads; as many as the sequence has, not the capacity.
+// PC-MM-10: f16 rows of 2 KV heads, not of 4 query heads; as many as the sequence has, not the
+// capacity.
 TEST(CostCases, ADecodeStepReadsTheTrueLengthOncePerKvHead) {
     const Model<float> model = tiny_model(tiny_llama, 66);
     std::vector<std::unique_ptr<KvCache>> caches;

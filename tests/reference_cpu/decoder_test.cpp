@@ -11,6 +11,7 @@
 #include "reference_cpu/no_cache.h"
 #include "reference_cpu/paged_cache.h"
 #include "support/tiny_models.h"
+#include "tracer/cost_model.h"
 
 namespace kvtape {
 namespace {
@@ -80,7 +81,8 @@ TEST_F(DecoderTest, FeedsThePromptAndThenAllButTheLastToken) {
                 EXPECT_EQ(fed, i < prefills ? std::min(5l, chunk == 0 ? 5 : (i + 1) * chunk)
                                             : 5 + i - prefills + 1);
                 for (std::size_t t = 0; t < span.tokens.size(); ++t) {
-                    EXPECT_EQ(span.tokens[t].id, text[static_cast<std::size_t>(span.first_position) + t]);
+                    EXPECT_EQ(span.tokens[t].id,
+                              text[static_cast<std::size_t>(span.first_position) + t]);
                 }
                 // Only a finished prompt is sampled from.
                 ASSERT_EQ(span.sampled.size(), i + 1 >= prefills ? 1u : 0u);
@@ -95,8 +97,8 @@ TEST_F(DecoderTest, FeedsThePromptAndThenAllButTheLastToken) {
     }
 }
 
-// PC-EQ-02, PC-TR-02: a decode step stands at the position that is the length of the cache, and as many
-// tokens are processed as were given.
+// PC-EQ-02, PC-TR-02: a decode step stands at the position that is the length of the cache, and as
+// many tokens are processed as were given.
 TEST_F(DecoderTest, DecodesAtThePositionThatIsTheLengthOfTheCache) {
     ContiguousCache contiguous(tiny_llama, KvDtype::f32, max_model_len);
     PagedCache paged(tiny_llama, KvDtype::f32, 4, 4);
@@ -139,7 +141,8 @@ TEST_F(DecoderTest, StopsAtTheLengthLimitWithItsReason) {
 // PC-TR-07: a memory cap of 4096 bytes is 64 tokens of 64 bytes, whichever cache grows.
 TEST_F(DecoderTest, StopsAtTheMemoryCapWithItsBytes) {
     const Model<float> model = tiny_model(tiny_llama, 1000);
-    const LengthLimit limit = length_limit(1000, 4096, kv_bytes_per_token(tiny_llama, KvDtype::f16));
+    const LengthLimit limit =
+        length_limit(1000, 4096, kv_bytes_per_token(tiny_llama, KvDtype::f16));
     for (const std::int64_t block_size : {0, 16}) {
         std::unique_ptr<KvCache> cache;
         if (block_size == 0) {
@@ -213,7 +216,8 @@ TEST_F(DecoderTest, GivesTheLogitsOfEveryPositionOnRequest) {
     }
 }
 
-// The hash is over the rows that tokens were picked from, and does not depend on how they came about.
+// The hash is over the rows that tokens were picked from, and does not depend on how they came
+// about.
 TEST_F(DecoderTest, HashesTheLogitsItPickedFrom) {
     const Request r = request(5, 4);
     const auto expected = run(*all_caches()[0], r).generation;
@@ -232,9 +236,12 @@ TEST_F(DecoderTest, KeepsTimeToFirstTokenApartFromTheOthers) {
     r.prefill_chunk = 2;
     const auto [generation, steps] = run(*all_caches()[1], r);
     EXPECT_EQ(generation.itl_seconds.size(), 4u);
-    const auto seconds = [&](std::size_t i) { return static_cast<double>(steps[i].wall_ns) * 1e-9; };
+    const auto seconds = [&](std::size_t i) {
+        return static_cast<double>(steps[i].wall_ns) * 1e-9;
+    };
     EXPECT_NEAR(generation.ttft_seconds, seconds(0) + seconds(1) + seconds(2), 1e-9);
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(generation.itl_seconds[i], seconds(3 + i), 1e-9);
+    for (std::size_t i = 0; i < 4; ++i)
+        EXPECT_NEAR(generation.itl_seconds[i], seconds(3 + i), 1e-9);
 }
 
 TEST_F(DecoderTest, SamplesTheSameTokensForTheSameSeed) {
@@ -252,7 +259,8 @@ TEST_F(DecoderTest, PutsTheBytesOfTokensOnTheTape) {
     Recorder recorder(1);
     ContiguousCache cache(tiny_llama, KvDtype::f32, max_model_len);
     const auto bytes_of = [](std::int32_t id) { return "<" + std::to_string(id) + ">"; };
-    Decoder<Recorder> decoder(model_, cache, recorder, team, request(3, 2), {max_model_len}, 0, bytes_of);
+    Decoder<Recorder> decoder(model_, cache, recorder, team, request(3, 2), {max_model_len}, 0,
+                              bytes_of);
     const SpanRecord span = decoder.step().step.spans[0];
     for (const TokenText& token : span.tokens) EXPECT_EQ(token.bytes, bytes_of(token.id));
     EXPECT_EQ(span.sampled[0].token.bytes, bytes_of(span.sampled[0].token.id));

@@ -1,8 +1,9 @@
-// The theorem of the project: however a text is cut into passes, whichever cache holds its rows, whoever
-// shares the batch and however many threads work, every logit and every stored row has the same bits.
+// The theorem of the project: however a text is cut into passes, whichever cache holds its rows,
+// whoever shares the batch and however many threads work, every logit and every stored row has the
+// same bits.
 //
-// The reference is NoCache given the whole text at once: no row is ever read in a later pass than it
-// was computed in. All the others are compared with it by memcmp.
+// The reference is NoCache given the whole text at once: no row is ever read in a later pass than
+// it was computed in. All the others are compared with it by memcmp.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -13,6 +14,7 @@
 #include "reference_cpu/paged_cache.h"
 #include "support/tiny_models.h"
 #include "support/transcript.h"
+#include "tracer/cost_model.h"
 
 namespace kvtape {
 namespace {
@@ -51,9 +53,9 @@ void expect_same_bits(const Model<float>& model, KvDtype dtype, Team& team,
                       const std::vector<std::int64_t>& passes, const Transcript& expected) {
     for (const auto& cache : caches(model.config.shape, dtype, std::ssize(tokens))) {
         EXPECT_TRUE(same_bits(feed_one(model, *cache, team, tokens, passes), expected))
-            << name_of(*cache) << ", " << name(dtype) << ", first pass of " << passes.front() << " of "
-            << tokens.size() << " tokens in " << passes.size() << " passes, " << team.size()
-            << " threads";
+            << name_of(*cache) << ", " << name(dtype) << ", first pass of " << passes.front()
+            << " of " << tokens.size() << " tokens in " << passes.size() << " passes, "
+            << team.size() << " threads";
     }
 }
 
@@ -62,8 +64,8 @@ class EqualBitsOfLayout : public testing::TestWithParam<HeadLayout> {};
 INSTANTIATE_TEST_SUITE_P(Heads, EqualBitsOfLayout, testing::ValuesIn(head_layouts),
                          [](const auto& layout) { return layout.param.name; });
 
-// Every split of a short text into prompt and decode steps, every chunk size, every dtype. A narrow dtype
-// rounds the rows, so its logits differ from those of f32; but it rounds alike on every way.
+// Every split of a short text into prompt and decode steps, every chunk size, every dtype. A narrow
+// dtype rounds the rows, so its logits differ from those of f32; but it rounds alike on every way.
 TEST_P(EqualBitsOfLayout, ForEverySplitAndEveryChunkSizeInEveryDtype) {
     constexpr std::int64_t n = 9;
     const Model<float> model = tiny_model(GetParam().shape);
@@ -98,8 +100,8 @@ TEST_P(EqualBitsOfLayout, ForEveryNumberOfThreads) {
 TEST_P(EqualBitsOfLayout, AcrossTheSplitsOfTheAttentionSum) {
     const Model<float> model = tiny_model(GetParam().shape, 160);
     Team team(2);
-    for (const std::int64_t n : {attention_split - 1, attention_split, attention_split + 1,
-                                 2 * attention_split + 2}) {
+    for (const std::int64_t n :
+         {attention_split - 1, attention_split, attention_split + 1, 2 * attention_split + 2}) {
         const auto tokens = random_tokens(n, GetParam().shape.vocab, 4);
         for (const KvDtype dtype : {KvDtype::f32, KvDtype::fp8_e4m3}) {
             const Transcript expected = whole_text_at_once(model, dtype, tokens);
@@ -142,7 +144,8 @@ TEST_P(EqualBitsOfLayout, WhoeverSharesTheBatch) {
     }
 }
 
-// PC-BD-01, in its own words: the same prompt in batches of 1, 2, 4 and 8 and in chunks of 1, 2 and 4.
+// PC-BD-01, in its own words: the same prompt in batches of 1, 2, 4 and 8 and in chunks of 1, 2
+// and 4.
 TEST(EqualBits, OfOnePromptInBatchesOfOneToEight) {
     const Model<float> model = tiny_model(tiny_llama);
     const auto prompt = random_tokens(11, tiny_llama.vocab, 6);

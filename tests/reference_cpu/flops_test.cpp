@@ -1,5 +1,5 @@
-// FLOPs are counted three times: reported by the kernels from their shapes, tallied operation by operation
-// on a counting scalar, and written down in closed form. All three are the same integers.
+// FLOPs are counted three times: reported by the kernels from their shapes, tallied operation by
+// operation on a counting scalar, and written down in closed form. All three are the same integers.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -37,7 +37,9 @@ const std::vector<Pass> passes = {
     {"batch", {{0, 7, 1}, {70, 1, 1}, {3, 4, 0}, {0, 1, 1}, {63, 2, 2}}},
 };
 
-std::string name_of(Component component) { return name(component); }
+std::string name_of(Component component) {
+    return name(component);
+}
 
 // Feeds what lies before the spans of the pass and returns the spans; `tokens` keeps their tokens.
 template <class Scalar, class Tracer>
@@ -55,7 +57,8 @@ std::vector<Span> prepare(const Model<Scalar>& model, const Pass& pass, KvCache&
             const auto known = all.first(static_cast<std::size_t>(first));
             forward(model, {{sequence, 0, known, 0}}, cache, nobody, team);
         }
-        spans.push_back({sequence, first, all.subspan(static_cast<std::size_t>(first)), logit_rows});
+        spans.push_back(
+            {sequence, first, all.subspan(static_cast<std::size_t>(first)), logit_rows});
     }
     return spans;
 }
@@ -83,8 +86,8 @@ TEST_P(Flops, ReportedAreTheClosedForms) {
                 for (int c = 0; c < component_count; ++c) {
                     const auto component = static_cast<Component>(c);
                     EXPECT_EQ(reported[component], expected[component])
-                        << pass.name << ", " << name_of(component) << ", " << cache->lane().name << ", "
-                        << threads << " threads";
+                        << pass.name << ", " << name_of(component) << ", " << cache->lane().name
+                        << ", " << threads << " threads";
                 }
             }
         }
@@ -120,8 +123,8 @@ TEST_P(Flops, TalliedAreTheClosedForms) {
     }
 }
 
-// The counting scalar computes the same bits: the vector code of the kernels adds in the order of their
-// plain loops.
+// The counting scalar computes the same bits: the vector code of the kernels adds in the order of
+// their plain loops.
 TEST_P(Flops, AreCountedOnTheSameNumbers) {
     const ModelShape& shape = GetParam().shape;
     const Model<float> model = tiny_model(shape, longest);

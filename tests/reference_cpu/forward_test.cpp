@@ -63,9 +63,9 @@ TEST_F(Forward, RefusesPositionsBeyondTheModel) {
 TEST_F(Forward, ChecksItsCaller) {
     ContiguousCache cache(tiny_llama, KvDtype::f32, 16);
     const std::span<const std::int32_t> all = tokens_;
-    EXPECT_THROW(run(cache, {{0, 1, all.first(3)}}), ContractViolation);      // begins too late
-    EXPECT_THROW(run(cache, {{0, 0, all.first(0)}}), ContractViolation);      // nothing to do
-    EXPECT_THROW(run(cache, {{0, 0, all.first(3), 4}}), ContractViolation);   // 4 rows of 3 tokens
+    EXPECT_THROW(run(cache, {{0, 1, all.first(3)}}), ContractViolation);     // begins too late
+    EXPECT_THROW(run(cache, {{0, 0, all.first(0)}}), ContractViolation);     // nothing to do
+    EXPECT_THROW(run(cache, {{0, 0, all.first(3), 4}}), ContractViolation);  // 4 rows of 3 tokens
     EXPECT_THROW(run(cache, {{0, 0, all.first(3), -1}}), ContractViolation);
     run(cache, {{0, 0, all.first(3)}});
     EXPECT_THROW(run(cache, {{0, 0, all.first(4)}}), ContractViolation);  // already written
@@ -82,8 +82,8 @@ TEST_F(Forward, RefusesASequenceTwiceInABatch) {
     EXPECT_THROW(run(no_cache, {{3, 0, all.first(2)}, {3, 0, all.first(2)}}), ContractViolation);
 }
 
-// The pool has room for the first sequence of the batch, not for the second. Nothing is stored for either,
-// what was reserved serves the next try, and no block is lost.
+// The pool has room for the first sequence of the batch, not for the second. Nothing is stored for
+// either, what was reserved serves the next try, and no block is lost.
 TEST_F(Forward, StoresNothingWhenTheBatchDoesNotFit) {
     const std::span<const std::int32_t> all = tokens_;
     PagedCache cache(tiny_llama, KvDtype::f32, 4, 4), fresh(tiny_llama, KvDtype::f32, 4, 4);
@@ -102,8 +102,8 @@ TEST_F(Forward, StoresNothingWhenTheBatchDoesNotFit) {
 TEST_F(Forward, GivesRowsOfLogitsInTheOrderOfTheSpans) {
     const std::span<const std::int32_t> all = tokens_;
     PagedCache cache(tiny_llama, KvDtype::f32, 4, 20);
-    const auto together =
-        run(cache, {{2, 0, all.first(5), 2}, {9, 0, all.first(7), 0}, {1, 0, all.subspan(5, 4), 4}});
+    const auto together = run(
+        cache, {{2, 0, all.first(5), 2}, {9, 0, all.first(7), 0}, {1, 0, all.subspan(5, 4), 4}});
     ASSERT_EQ(together.size(), 6u * 32);
     const auto a = run(cache, {{20, 0, all.first(5), 2}});
     const auto c = run(cache, {{21, 0, all.subspan(5, 4), 4}});
@@ -119,8 +119,9 @@ TEST_F(Forward, DoesNothingForAnEmptyBatch) {
     EXPECT_EQ(cache.bytes_held(), 0);
 }
 
-// PC-TR-08: scores are kept for one split at a time, so 4 heads need 4 * 64 * 4 = 1024 bytes per thread,
-// whatever is cached and however long the chunk is. That is the whole estimate, and also the peak.
+// PC-TR-08: scores are kept for one split at a time, so 4 heads need 4 * 64 * 4 = 1024 bytes per
+// thread, whatever is cached and however long the chunk is. That is the whole estimate, and also
+// the peak.
 TEST_F(Forward, KeepsScoresOfOneSplitOnly) {
     AttentionScratch<float> scratch(tiny_llama);
     EXPECT_EQ(scratch.scores.size() * sizeof(float), 1024u);
@@ -132,7 +133,8 @@ TEST_F(Forward, KeepsScoresOfOneSplitOnly) {
     KvView<NullTracer> view(cache, nobody);
     std::vector<float> q(16, 0.5f), out(16);
     for (const std::int64_t keys : {1, 12, 16, 64, 65, 150}) {
-        attend(view, tiny_llama, {0, 0, keys - 1, keys, {0, 2}, 0.5f}, q.data(), out.data(), scratch);
+        attend(view, tiny_llama, {0, 0, keys - 1, keys, {0, 2}, 0.5f}, q.data(), out.data(),
+               scratch);
         EXPECT_EQ(scratch.scores.size() * sizeof(float), 1024u);
         EXPECT_EQ(scratch.scores.capacity() * sizeof(float), 1024u);
     }

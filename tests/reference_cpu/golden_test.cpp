@@ -1,5 +1,5 @@
-// The shipped model against PyTorch: models/golden/logits.json has rows of logits in float64 (rounded to
-// float32) and greedy continuations by transformers, written by models/make_golden.py.
+// The shipped model against PyTorch: models/golden/logits.json has rows of logits in float64
+// (rounded to float32) and greedy continuations by transformers, written by models/make_golden.py.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,11 +55,11 @@ TEST_F(Golden, LogitsAgreeWithinRounding) {
             }
             EXPECT_TRUE(largest <= bound(n, largest_logit))
                 << "position " << position << ": off by " << largest;
-            // That bound is for the worst case. What happens is nearer: another float32 program, which
-            // adds in another order, is this far off, and we are not much farther.
+            // That bound is for the worst case. What happens is nearer: another float32 program,
+            // which adds in another order, is this far off, and we are not much farther.
             const auto other = row.at("transformers_float32_max_difference").get<double>();
-            EXPECT_TRUE(largest <= 10 * other)
-                << "position " << position << ": off by " << largest << ", transformers by " << other;
+            EXPECT_TRUE(largest <= 10 * other) << "position " << position << ": off by " << largest
+                                               << ", transformers by " << other;
         }
     }
 }
@@ -87,7 +87,8 @@ TEST_F(Golden, GreedyDecodingGoesOnAlike) {
             }
             // After a near-tie the two may tell different stories.
             if (margins[compared] <= 2 * bound(length, static_cast<double>(largest_logit))) break;
-            ASSERT_EQ(decoder.generation().token_ids.back(), expected[compared]) << "token " << compared;
+            ASSERT_EQ(decoder.generation().token_ids.back(), expected[compared])
+                << "token " << compared;
             ++compared;
         }
         EXPECT_GT(compared, 0u);

@@ -1,5 +1,5 @@
-// Faults put in on purpose. A proof of equal bits is worth what it catches: each fault must be reported by
-// compare(), with the step, layer and position where it first shows.
+// Faults put in on purpose. A proof of equal bits is worth what it catches: each fault must be
+// reported by compare(), with the step, layer and position where it first shows.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -88,8 +88,8 @@ TEST_F(InjectedFaults, NoneIsEqualBits) {
     }
 }
 
-// PC-EQ-16: after prefill, one K row has become that of the position before. The token of step 1 attends to
-// it in layer 0, so its own row of layer 1 is the first that is wrong.
+// PC-EQ-16: after prefill, one K row has become that of the position before. The token of step 1
+// attends to it in layer 0, so its own row of layer 1 is the first that is wrong.
 TEST_F(InjectedFaults, OneShiftedRow) {
     for (const Kind kind : {Kind::key, Kind::value}) {
         auto cache = std::make_unique<Faulty<ContiguousCache>>(tiny_llama, KvDtype::f32, capacity);
@@ -120,15 +120,15 @@ TEST_F(InjectedFaults, OneShiftedRowOfTheLastLayer) {
 TEST_F(InjectedFaults, OneRowInTheNextSlot) {
     auto cache = std::make_unique<Faulty<ContiguousCache>>(tiny_llama, KvDtype::f32, capacity);
     const std::int64_t row_bytes = cache->row_bytes();
-    cache->fault = [row_bytes](const RowKey& key, std::int64_t position, KvCache::Place place) {
+    cache->fault = [row_bytes](const RowKey& key, std::int64_t position, auto place) {
         if (is(key, 0, 0, Kind::key) && position == 3) place.row += row_bytes;
         return place;
     };
     expect_caught(compare_with_no_cache(std::move(cache)), 0, 1, 3);
 }
 
-// A write that is dropped. In memory that was used before, the row of the former owner stands there: no
-// NaN gives it away.
+// A write that is dropped. In memory that was used before, the row of the former owner stands
+// there: no NaN gives it away.
 TEST_F(InjectedFaults, OneStaleRow) {
     for (const std::int64_t position : {1, 5, 9}) {  // two of the prompt, one of a decode step
         auto cache = std::make_unique<Faulty<PagedCache>>(tiny_llama, KvDtype::f32, 16, 1);
@@ -138,8 +138,7 @@ TEST_F(InjectedFaults, OneStaleRow) {
         forward(model_, {{7, 0, others, 0}}, *cache, tracer, team);
         cache->release(7);
         std::vector<std::byte> nowhere(static_cast<std::size_t>(cache->row_bytes()));
-        cache->fault = [&nowhere, position](const RowKey& key, std::int64_t p,
-                                            KvCache::Place place) {
+        cache->fault = [&nowhere, position](const RowKey& key, std::int64_t p, auto place) {
             if (is(key, 0, 1, Kind::value) && p == position) place.row = nowhere.data();
             return place;
         };
@@ -148,12 +147,12 @@ TEST_F(InjectedFaults, OneStaleRow) {
     }
 }
 
-// From the first decode step on, two KV heads of layer 0 are mixed up when they are read. A fetch begins at
-// position 0; nothing is stored there any more.
+// From the first decode step on, two KV heads of layer 0 are mixed up when they are read. A fetch
+// begins at position 0; nothing is stored there any more.
 TEST_F(InjectedFaults, AWrongKvHead) {
     auto cache = std::make_unique<Faulty<ContiguousCache>>(tiny_llama, KvDtype::f32, capacity);
     auto* faulty = cache.get();
-    cache->fault = [faulty](const RowKey& key, std::int64_t position, KvCache::Place place) {
+    cache->fault = [faulty](const RowKey& key, std::int64_t position, auto place) {
         if (key.layer == 0 && position == 0 && faulty->length(0) > 0) {
             RowKey other = key;
             other.kv_head = 1 - key.kv_head;
@@ -168,7 +167,7 @@ TEST_F(InjectedFaults, AWrongKvHead) {
 TEST_F(InjectedFaults, ABlockTableWithOneBlockTwice) {
     auto cache = std::make_unique<Faulty<PagedCache>>(tiny_llama, KvDtype::f32, 2, capacity);
     auto* faulty = cache.get();
-    cache->fault = [faulty](const RowKey& key, std::int64_t position, KvCache::Place place) {
+    cache->fault = [faulty](const RowKey& key, std::int64_t position, auto place) {
         const bool second = position == 2 || position == 3;
         if (second) place.row = faulty->raw(key, position + 2);
         return place;
@@ -180,11 +179,11 @@ TEST_F(InjectedFaults, ABlockTableWithOneBlockTwice) {
     EXPECT_EQ(comparison.first_difference->position, 2);  // it already sees row 4 or 5 instead
 }
 
-// Without its own prefix computed again, NoCache would not notice that a *cached* row changed later on; the
-// rows are compared with what was stored first, whoever stored it.
+// Without its own prefix computed again, NoCache would not notice that a *cached* row changed later
+// on; the rows are compared with what was stored first, whoever stored it.
 TEST_F(InjectedFaults, InTheFirstDecoderAreFoundToo) {
     auto cache = std::make_unique<Faulty<NoCache>>(tiny_llama, KvDtype::f32, capacity);
-    cache->fault = [](const RowKey& key, std::int64_t position, KvCache::Place place) {
+    cache->fault = [](const RowKey& key, std::int64_t position, auto place) {
         static std::vector<std::byte> nowhere(64);
         if (is(key, 0, 0, Kind::key) && position == 8) place.row = nowhere.data();
         return place;
@@ -203,11 +202,12 @@ TEST_F(InjectedFaults, InTheFirstDecoderAreFoundToo) {
     EXPECT_EQ(comparison.first_difference->position, 8);
 }
 
-// With logits for every position, the position named is the first that differs, not the first of the pass.
+// With logits for every position, the position named is the first that differs, not the first of
+// the pass.
 TEST_F(InjectedFaults, AreLocatedAmongAllPositionsOfAPass) {
     auto cache = std::make_unique<Faulty<ContiguousCache>>(tiny_llama, KvDtype::f32, capacity);
     std::vector<std::byte> nowhere(static_cast<std::size_t>(cache->row_bytes()), std::byte{0});
-    cache->fault = [&](const RowKey& key, std::int64_t position, KvCache::Place place) {
+    cache->fault = [&](const RowKey& key, std::int64_t position, auto place) {
         if (is(key, 1, 0, Kind::value) && position == 4) place.row = nowhere.data();
         return place;
     };

@@ -1,5 +1,5 @@
-// The order in which the small kernels add. A float sum depends on its order, so each result below belongs
-// to a named order, and none of them is wrong.
+// The order in which the small kernels add. A float sum depends on its order, so each result below
+// belongs to a named order, and none of them is wrong.
 #include "reference_cpu/lanes.h"
 
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@ namespace {
 // PC-BD-02: the true sum of these four is 2.
 TEST(Lanes, AddInTheOrderThatIsWritten) {
     const std::vector<float> x = {1e8f, 1, -1e8f, 1};
-    EXPECT_EQ(((x[0] + x[1]) + x[2]) + x[3], 1.0f);    // left to right
-    EXPECT_EQ((x[0] + x[1]) + (x[2] + x[3]), 0.0f);    // neighbours in pairs
-    EXPECT_EQ(sum(x.data(), 4), 2.0f);                 // kvtape: lane j and lane j + 2 first
+    EXPECT_EQ(((x[0] + x[1]) + x[2]) + x[3], 1.0f);  // left to right
+    EXPECT_EQ((x[0] + x[1]) + (x[2] + x[3]), 0.0f);  // neighbours in pairs
+    EXPECT_EQ(sum(x.data(), 4), 2.0f);               // kvtape: lane j and lane j + 2 first
     EXPECT_EQ((x[0] + x[2]) + (x[1] + x[3]), 2.0f);
     const std::vector<float> ones(4, 1.0f);
     EXPECT_EQ(dot(x.data(), ones.data(), 4), 2.0f);
@@ -57,7 +57,8 @@ TEST(Lanes, DotHasTheSameBitsForEveryLength) {
             ASSERT_EQ(std::memcmp(&actual, &expected, sizeof(float)), 0) << "length " << n;
 
             std::vector<Counted> counted(a.begin(), a.end());
-            const Counted slow = dot(counted.data() + 1, b.data() + 1, static_cast<std::int64_t>(n));
+            const Counted slow =
+                dot(counted.data() + 1, b.data() + 1, static_cast<std::int64_t>(n));
             ASSERT_EQ(std::memcmp(&slow.value, &expected, sizeof(float)), 0) << "length " << n;
         }
     }

@@ -53,7 +53,8 @@ TEST_P(Oracle, AgreesWithinTheRoundingOfFloat32) {
         EXPECT_TRUE(d.largest <= rounding_bound(shape, n, d.largest_logit))
             << "off by " << d.largest << ", bound " << rounding_bound(shape, n, d.largest_logit);
 
-        // The bound is worth something: a single wrong token in the past exceeds it a hundred times.
+        // The bound is worth something: a single wrong token in the past exceeds it a hundred
+        // times.
         auto other = tokens;
         other[2] = static_cast<std::int32_t>((other[2] + 1) % shape.vocab);
         const auto wrong = naive::logits(config, weights, other);
@@ -74,7 +75,8 @@ TEST(Oracle, AgreesForATiedHead) {
     PagedCache cache(tiny_llama, KvDtype::f32, 2, 5);
     const Transcript transcript = feed_one(model, cache, team, tokens, prompt_then_steps(9, 4));
     const Distance d = distance(transcript.logits, naive::logits(config, weights, tokens));
-    EXPECT_TRUE(d.largest <= rounding_bound(tiny_llama, 9, d.largest_logit)) << "off by " << d.largest;
+    EXPECT_TRUE(d.largest <= rounding_bound(tiny_llama, 9, d.largest_logit))
+        << "off by " << d.largest;
 }
 
 }  // namespace

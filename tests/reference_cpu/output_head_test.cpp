@@ -1,5 +1,5 @@
-// Checkpoints whose output head is absent, present, redundant or contradicts the config, and tensors that
-// do not belong. Files are made here, a few kilobytes each.
+// Checkpoints whose output head is absent, present, redundant or contradicts the config, and
+// tensors that do not belong. Files are made here, a few kilobytes each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// The tensors of the tiny Llama under the names of a Hugging Face checkpoint; without lm_head.weight.
+// The tensors of the tiny Llama under the names of a Hugging Face checkpoint; without
+// lm_head.weight.
 std::vector<NamedTensor> tensors_of(const ModelWeights& w, const ModelShape& s = tiny_llama) {
     const std::int64_t q_width = s.heads * s.head_dim, kv_width = s.kv_heads * s.head_dim;
     std::vector<NamedTensor> tensors = {
@@ -94,7 +95,8 @@ TEST_F(OutputHead, TiedIsTheEmbeddingWithOrWithoutACopyInTheFile) {
     EXPECT_EQ(logits(absent, true), logits(tied_, true));
     EXPECT_EQ(logits(present, true), logits(absent, true));
 
-    // It is counted once, and it is x E^T: an untied model with a copy as its head computes the same.
+    // It is counted once, and it is x E^T: an untied model with a copy as its head computes the
+    // same.
     const Model<float> tied(config_of(tiny_llama, 64, true), absent);
     ModelWeights copied = tied_;
     copied.head = copied.embedding;
@@ -117,9 +119,11 @@ TEST_F(OutputHead, TiedWithAnotherHeadIsRefused) {
     EXPECT_THAT(refusal(tensors, true), HasSubstr("differs"));
 }
 
-// PC-LD-11: (d) untied, and the file has no head. (e), the flag absent, means untied: config_test.cpp.
+// PC-LD-11: (d) untied, and the file has no head. (e), the flag absent, means untied:
+// config_test.cpp.
 TEST_F(OutputHead, UntiedWithoutAHeadIsRefused) {
-    EXPECT_THAT(refusal(tensors_of(untied_), false), AllOf(HasSubstr("lm_head.weight"), HasSubstr("tie")));
+    EXPECT_THAT(refusal(tensors_of(untied_), false),
+                AllOf(HasSubstr("lm_head.weight"), HasSubstr("tie")));
 }
 
 TEST_F(OutputHead, MissingTensorsAreNamed) {

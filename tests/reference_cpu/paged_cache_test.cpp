@@ -65,7 +65,8 @@ TEST(PagedCache, GrowsByTheDifferenceAndRefusesWithNothingChanged) {
     cache.reserve(1, 200);
     EXPECT_EQ(cache.block_table(1).size(), 13u);
     EXPECT_EQ(cache.pool().free_blocks(), 0);
-    const std::vector<std::int64_t> before(cache.block_table(1).begin(), cache.block_table(1).end());
+    const std::vector<std::int64_t> before(cache.block_table(1).begin(),
+                                           cache.block_table(1).end());
     cache.take_pool_events();
 
     EXPECT_THROW(cache.reserve(1, 209), Error);  // 14 blocks
@@ -182,7 +183,8 @@ TEST(PagedCache, CopiesEveryRowOfASharedBlock) {
         cache.fork(1, 2);
         const auto rest = [&](const std::vector<std::int32_t>& all, SequenceId sequence) {
             NullTracer tracer;
-            return forward(model, {{sequence, 6, std::span(all).subspan(6), 3}}, cache, tracer, team)
+            return forward(model, {{sequence, 6, std::span(all).subspan(6), 3}}, cache, tracer,
+                           team)
                 .logits;
         };
         const auto of_2 = rest(other, 2);
@@ -208,8 +210,8 @@ TEST(PagedCache, RefusesACopyWithoutAFreeBlock) {
     EXPECT_NO_THROW(cache.reserve(2, 7));  // now the block is its own
 }
 
-// Blocks that were reserved for a pass that never came hold no rows: a fork has no share in them, or both
-// sequences would later write the same block.
+// Blocks that were reserved for a pass that never came hold no rows: a fork has no share in them,
+// or both sequences would later write the same block.
 TEST(PagedCache, ForksOnlyWhatIsWritten) {
     PagedCache cache(log_key_shape, KvDtype::f32, 4, 8);
     log_key_chunk(cache, 4, 1);

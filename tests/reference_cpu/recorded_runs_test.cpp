@@ -1,6 +1,6 @@
-// The runs of the Recorder say exactly what happened: beside it a tracer lists every single row access
-// (support/exact_recorder.h), and the runs must expand to that list, nothing more and nothing less. They
-// are the same runs for any number of threads.
+// The runs of the Recorder say exactly what happened: beside it a tracer lists every single row
+// access (support/exact_recorder.h), and the runs must expand to that list, nothing more and
+// nothing less. They are the same runs for any number of threads.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -47,9 +47,10 @@ struct Recorded {
     std::vector<std::pair<RowWrite, std::uint64_t>> digests;
 };
 
-// Runs the pass and checks the runs against the list; `spans` may start at positions > 0, up to which the
-// cache is filled first.
-Recorded record(const Model<float>& model, const std::vector<Span>& spans, KvCache& cache, int threads) {
+// Runs the pass and checks the runs against the list; `spans` may start at positions > 0, up to
+// which the cache is filled first.
+Recorded record(const Model<float>& model, const std::vector<Span>& spans, KvCache& cache,
+                int threads) {
     const ModelShape& s = model.config.shape;
     Team team(threads);
     NullTracer nobody;

@@ -1,5 +1,5 @@
-// What is admitted and what is refused: with all numbers, before anything is computed, and never by cutting
-// something off.
+// What is admitted and what is refused: with all numbers, before anything is computed, and never by
+// cutting something off.
 #include "reference_cpu/request.h"
 
 #include <gmock/gmock.h>
@@ -39,20 +39,23 @@ TEST(Request, NamesBothNumbersWhenThePromptIsTooLong) {
                 AllOf(HasSubstr("20 tokens"), HasSubstr("16"), HasSubstr("max_model_len")));
 }
 
-// PC-TR-02: prompt and new tokens share the limit, so a prompt that fills it leaves no room for one.
+// PC-TR-02: prompt and new tokens share the limit, so a prompt that fills it leaves no room for
+// one.
 TEST(Request, TakesTheConfiguredLimitExactly) {
     EXPECT_EQ(admit(request(15), {16}), 1);
     EXPECT_EQ(admit(request(15, 1), {16}), 1);
-    EXPECT_THAT(refusal(request(16), {16}), AllOf(HasSubstr("16 tokens"), HasSubstr("shorten the prompt by 1 ")));
+    EXPECT_THAT(refusal(request(16), {16}),
+                AllOf(HasSubstr("16 tokens"), HasSubstr("shorten the prompt by 1 ")));
     EXPECT_THAT(refusal(request(17), {16}), AllOf(HasSubstr("17 tokens"), HasSubstr("by 2 ")));
     EXPECT_EQ(admit(request(1), {16}), 15);
 }
 
 // PC-TR-04
 TEST(Request, NamesEveryNumberWhenTooManyTokensAreAskedFor) {
-    EXPECT_THAT(refusal(request(8, 2045), {2048}),
-                AllOf(HasSubstr("2048"), HasSubstr("8 tokens"), HasSubstr("2045"), HasSubstr("2053"),
-                      HasSubstr("over by 5"), HasSubstr("largest max_tokens is 2040")));
+    EXPECT_THAT(
+        refusal(request(8, 2045), {2048}),
+        AllOf(HasSubstr("2048"), HasSubstr("8 tokens"), HasSubstr("2045"), HasSubstr("2053"),
+              HasSubstr("over by 5"), HasSubstr("largest max_tokens is 2040")));
     EXPECT_EQ(admit(request(8, 2040), {2048}), 2040);
     EXPECT_THAT(refusal(request(8, 2041), {2048}), HasSubstr("over by 1"));
 }

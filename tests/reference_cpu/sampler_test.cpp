@@ -65,7 +65,8 @@ TEST(Sampler, RefusesNaNWhereverItStands) {
     EXPECT_THROW(greedy({}), ContractViolation);
 }
 
-// Weights 1 : 2 : 1. Four standard deviations of 4000 draws are 110 for p = 1/4 and 127 for p = 1/2.
+// Weights 1 : 2 : 1. Four standard deviations of 4000 draws are 110 for p = 1/4 and 127 for p =
+// 1/2.
 TEST(Sampler, DrawsInProportion) {
     const float log_2 = std::log(2.0f);
     const auto counts = histogram({0, log_2, 0}, {1, 1, 7}, 4000);
@@ -85,7 +86,7 @@ TEST(Sampler, TopPKeepsTheLikeliest) {
     EXPECT_EQ(histogram(logits, {1, 0.51, 1}, 1000).size(), 2u);
     const auto counts = histogram(logits, {1, 0.75, 1}, 3000);
     ASSERT_EQ(counts.size(), 2u);
-    EXPECT_NEAR(counts.at(1), 2000, 104);  // 2 : 1 among those kept
+    EXPECT_NEAR(counts.at(1), 2000, 104);                          // 2 : 1 among those kept
     EXPECT_EQ(histogram(logits, {1, 0.8, 1}, 1000).count(3), 0u);  // of equal ones the smaller id
     EXPECT_EQ(histogram(logits, {1, 1, 1}, 1000).size(), 4u);
     EXPECT_EQ(histogram(logits, {1, 1e-12, 1}, 100).size(), 1u);  // never none
@@ -99,13 +100,15 @@ TEST(Sampler, IsRepeatable) {
     }
 }
 
-// Close to temperature 0 all others have a weight of 0, however far they lie behind: exp of -2,000, -20,000
-// or minus infinity is not garbage.
+// Close to temperature 0 all others have a weight of 0, however far they lie behind: exp of -2,000,
+// -20,000 or minus infinity is not garbage.
 TEST(Sampler, NearTemperatureZeroIsGreedy) {
     for (const double temperature : {1e-2, 1e-3, 1e-4, 1e-8, 1e-300, 5e-324}) {
-        for (const std::vector<float>& logits :
-             {std::vector<float>{1, 21, 3}, {20, 1, -40}, {-1000, 5, 1e30f}, {-inf, -3e38f, 3e38f},
-              {0, 7.5f, 14.25f, -800}}) {
+        for (const std::vector<float>& logits : {std::vector<float>{1, 21, 3},
+                                                 {20, 1, -40},
+                                                 {-1000, 5, 1e30f},
+                                                 {-inf, -3e38f, 3e38f},
+                                                 {0, 7.5f, 14.25f, -800}}) {
             const std::int32_t best = greedy(logits).id;
             const auto counts = histogram(logits, {temperature, 1, 3}, 50);
             ASSERT_EQ(counts.size(), 1u) << "temperature " << temperature;

@@ -1,4 +1,5 @@
-// What is in a row, and that it stays there: rows are looked at in memory, behind the tracer's back.
+// What is in a row, and that it stays there: rows are looked at in memory, behind the tracer's
+// back.
 #include <gtest/gtest.h>
 
 #include "core/rope.h"
@@ -42,7 +43,8 @@ void expect_rows_never_change(Cache& cache) {
         if (i > 0) {
             EXPECT_LT(stored[i - 1].first, row);  // no row twice
         }
-        EXPECT_EQ(cache.codes({row.sequence, row.layer, row.kv_head, row.kind}, row.position), codes)
+        EXPECT_EQ(cache.codes({row.sequence, row.layer, row.kv_head, row.kind}, row.position),
+                  codes)
             << name(cache.dtype()) << ", layer " << row.layer << ", position " << row.position;
     }
 }
@@ -58,9 +60,9 @@ TEST(StoredRows, NeverChange) {
     }
 }
 
-// PC-EQ-02, for rotary positions: the same token again and again has the same q, k and v in layer 0. So
-// the K row stored at position p is the one of position 0 turned by p, also when a pass has one token;
-// and V rows are not turned at all.
+// PC-EQ-02, for rotary positions: the same token again and again has the same q, k and v in layer
+// 0. So the K row stored at position p is the one of position 0 turned by p, also when a pass has
+// one token; and V rows are not turned at all.
 TEST(StoredRows, AreTurnedByTheirOwnPositionOnce) {
     const Model<float> model = tiny_model(tiny_llama);
     const std::vector<std::int32_t> tokens(7, 5);
@@ -74,7 +76,8 @@ TEST(StoredRows, AreTurnedByTheirOwnPositionOnce) {
                 float turned[4];
                 std::memcpy(turned, cache.raw(k, 0), sizeof turned);  // position 0 is not turned
                 rotate_half_split(turned, model.rope.cos_row(p), model.rope.sin_row(p), 4);
-                EXPECT_EQ(std::memcmp(cache.raw(k, p), turned, sizeof turned), 0) << "position " << p;
+                EXPECT_EQ(std::memcmp(cache.raw(k, p), turned, sizeof turned), 0)
+                    << "position " << p;
                 EXPECT_EQ(cache.codes(v, p), cache.codes(v, 0));
                 if (p > 0) {
                     EXPECT_NE(cache.codes(k, p), cache.codes(k, 0));
@@ -84,8 +87,9 @@ TEST(StoredRows, AreTurnedByTheirOwnPositionOnce) {
     }
 }
 
-// PC-EQ-08: prompts of 5 and 2 tokens in one batch, 3 new tokens each. Nothing is padded: the short one
-// has its own positions, its rows are those of its solo run, and 5 + 2 rows are written, not 10.
+// PC-EQ-08: prompts of 5 and 2 tokens in one batch, 3 new tokens each. Nothing is padded: the short
+// one has its own positions, its rows are those of its solo run, and 5 + 2 rows are written,
+// not 10.
 TEST(StoredRows, OfARaggedBatchAreThoseOfSoloRuns) {
     const Model<float> model = tiny_model(tiny_llama);
     const auto a = random_tokens(8, tiny_llama.vocab, 1), b = random_tokens(5, tiny_llama.vocab, 2);
@@ -113,13 +117,15 @@ TEST(StoredRows, OfARaggedBatchAreThoseOfSoloRuns) {
     });
 }
 
-// A recycled block still has the rows of its former owner. They are overwritten before they are read.
+// A recycled block still has the rows of its former owner. They are overwritten before they are
+// read.
 TEST(StoredRows, OfAFormerOwnerAreNotRead) {
     const Model<float> model = tiny_model(tiny_llama);
     const auto before = random_tokens(12, tiny_llama.vocab, 1), tokens = random_tokens(10, 32, 2);
     Team team(1);
     for (const std::int64_t block_size : {1, 4, 16}) {
-        PagedCache used(tiny_llama, KvDtype::f32, block_size, 12), fresh(tiny_llama, KvDtype::f32, 4, 4);
+        PagedCache used(tiny_llama, KvDtype::f32, block_size, 12),
+            fresh(tiny_llama, KvDtype::f32, 4, 4);
         feed_one(model, used, team, before, {12}, 7);
         used.release(7);
         EXPECT_TRUE(same_bits(feed_one(model, used, team, tokens, chunks(10, 3)),

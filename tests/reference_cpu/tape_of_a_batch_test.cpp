@@ -1,5 +1,5 @@
-// Several sequences, a fork, copies on write and blocks that change hands, put on tape step by step. The
-// tape alone must be enough to know every block table and to pass verification.
+// Several sequences, a fork, copies on write and blocks that change hands, put on tape step by
+// step. The tape alone must be enough to know every block table and to pass verification.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ namespace {
 class TapeOfABatch : public testing::Test {
   protected:
     void SetUp() override {
-        path_ = (std::filesystem::path(testing::TempDir()) / "kvtape_tape_of_a_batch.jsonl").string();
+        path_ =
+            (std::filesystem::path(testing::TempDir()) / "kvtape_tape_of_a_batch.jsonl").string();
         header_ = {"tiny", tiny_llama, 64, {cache_.lane()}};
         writer_ = std::make_unique<TapeWriter>(path_, header_, Overwrite::yes);
     }
@@ -75,10 +76,10 @@ TEST_F(TapeOfABatch, TellsEveryBlockTable) {
     pass({{1, 6}});
     pass({{2, 9}, {3, 1}});
     pass({{1, 1}, {2, 1}, {3, 4}});
-    cache_.fork(1, 4);   // shares 2 blocks, the second partly filled
-    pass({{4, 1}});      // copies it
+    cache_.fork(1, 4);  // shares 2 blocks, the second partly filled
+    pass({{4, 1}});     // copies it
     pass({{1, 1}, {4, 3}});
-    cache_.release(2);   // its blocks are taken by others, in another order
+    cache_.release(2);  // its blocks are taken by others, in another order
     pass({{3, 9}, {5, 2}});
     cache_.fork(4, 0);
     cache_.release(4);

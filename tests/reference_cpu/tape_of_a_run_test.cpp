@@ -1,4 +1,5 @@
-// A real run on tape: written, read back, recounted and played. The tape must say what the decoder did.
+// A real run on tape: written, read back, recounted and played. The tape must say what the decoder
+// did.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -99,7 +100,8 @@ TEST_P(TapeOfARun, IsVerified) {
             EXPECT_EQ(lane.rows_fetched, decoder.kv_rows_fetched);
             EXPECT_EQ(lane.flops, decoder.flops);
         }
-        // Both caches write each fed token once; without one the whole prefix is written at every pass.
+        // Both caches write each fed token once; without one the whole prefix is written at every
+        // pass.
         const std::int64_t fed = prompt + generated - 1;
         EXPECT_EQ(report.lanes[1].rows_written, fed * kv_rows_per_token(tiny_llama));
         EXPECT_EQ(report.lanes[2].rows_written, report.lanes[1].rows_written);

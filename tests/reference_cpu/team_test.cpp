@@ -75,7 +75,8 @@ TEST(Team, RethrowsAFailureAndLivesOn) {
         std::atomic<int> finished = 0;
         const auto body = [&](Worker& me) {
             me.wait();
-            if (me.index() == failing) throw std::runtime_error("worker " + std::to_string(failing));
+            if (me.index() == failing)
+                throw std::runtime_error("worker " + std::to_string(failing));
             me.wait();
             me.wait();
             ++finished;

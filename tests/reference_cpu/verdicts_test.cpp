@@ -17,8 +17,8 @@ namespace {
 constexpr ModelShape square{2, 16, 4, 2, 4, 32, 16};
 constexpr std::int64_t prompt = 5;
 
-// Runs NoCache beside a contiguous cache in which, after prefill, one number of one V row was changed by
-// `units` in the last place: a stand-in for arithmetic in another order.
+// Runs NoCache beside a contiguous cache in which, after prefill, one number of one V row was
+// changed by `units` in the last place: a stand-in for arithmetic in another order.
 Comparison compare_with_a_nudge(const ModelWeights& weights, std::int32_t units) {
     const Model<float> model(config_of(square), weights);
     std::vector<std::unique_ptr<KvCache>> caches;
@@ -63,9 +63,9 @@ TEST(Verdicts, NaNIsARealDifference) {
     EXPECT_FALSE(comparison.largest_logit_difference <= rounding_tolerance);
 }
 
-// Two tokens whose logits are equal but for the rounding of their sums: head row 1 is head row 0 plus a row
-// that is orthogonal to the last hidden row x. Among a few such rows there is one where the nudge decides
-// which of the two is picked.
+// Two tokens whose logits are equal but for the rounding of their sums: head row 1 is head row 0
+// plus a row that is orthogonal to the last hidden row x. Among a few such rows there is one where
+// the nudge decides which of the two is picked.
 TEST(Verdicts, AnotherPickBetweenEqualsIsANearTie) {
     ModelWeights weights = tiny_weights(square);
     const auto zero_head = std::vector<float>(weights.head.size(), 0.0f);
@@ -77,8 +77,8 @@ TEST(Verdicts, AnotherPickBetweenEqualsIsANearTie) {
     bool found = false;
     Random random(1);
     for (int attempt = 0; attempt < 200 && !found; ++attempt) {
-        // The hidden row of step 1 depends on the token picked in step 0: always token 0 or 1, whose
-        // embeddings are made equal, so that it does not matter which.
+        // The hidden row of step 1 depends on the token picked in step 0: always token 0 or 1,
+        // whose embeddings are made equal, so that it does not matter which.
         std::copy_n(weights.embedding.begin(), 16, weights.embedding.begin() + 16);
         std::vector<float> x(16);
         {

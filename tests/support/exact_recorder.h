@@ -1,6 +1,6 @@
-// A tracer that keeps no runs: every row that a view stores or fetches is put on a list, one entry per
-// row (and per query head, for reads). The runs of the Recorder must expand to exactly these lists.
-// It shares no code with the Recorder, and stands beside it on the same pass.
+// A tracer that keeps no runs: every row that a view stores or fetches is put on a list, one entry
+// per row (and per query head, for reads). The runs of the Recorder must expand to exactly these
+// lists. It shares no code with the Recorder, and stands beside it on the same pass.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +74,7 @@ class ExactRecorder {
 
   private:
     template <class Row>
-    std::vector<Row> gather(std::vector<Row> Worker::* list) const {
+    std::vector<Row> gather(std::vector<Row> Worker::*list) const {
         std::vector<Row> all;
         for (const Worker& worker : workers_) {
             all.insert(all.end(), (worker.*list).begin(), (worker.*list).end());

@@ -1,11 +1,11 @@
-// Attention with an answer that can be checked by hand ("log keys"): position j has the key ln(j + 1) and
-// the value j + 1, the query is 1. Softmax weights are then proportional to j + 1, and causal attention at
-// position p gives sum (j + 1)^2 / sum (j + 1) = (2 p + 3) / 3. A row that is lost, doubled, stale or
-// from the future changes the fraction.
+// Attention with an answer that can be checked by hand ("log keys"): position j has the key ln(j +
+// 1) and the value j + 1, the query is 1. Softmax weights are then proportional to j + 1, and
+// causal attention at position p gives sum (j + 1)^2 / sum (j + 1) = (2 p + 3) / 3. A row that is
+// lost, doubled, stale or from the future changes the fraction.
 //
-// Two ways to run it: the attention kernel by itself on rows stored here, and a whole model whose weights
-// are chosen so that its logits show the fraction (log_key_model), which also passes the mask, the chunks
-// and the batch of forward().
+// Two ways to run it: the attention kernel by itself on rows stored here, and a whole model whose
+// weights are chosen so that its logits show the fraction (log_key_model), which also passes the
+// mask, the chunks and the batch of forward().
 #pragma once
 
 #include <cmath>
@@ -48,10 +48,10 @@ inline float attend_log_keys(KvCache& cache, SequenceId sequence, std::int64_t p
     return out[0];
 }
 
-// The next `count` positions in one pass: all rows are stored first, then every query of the chunk is
-// answered, as forward() does.
-inline std::vector<float> log_key_chunk(KvCache& cache, std::int64_t count,
-                                        SequenceId sequence = 0, std::int64_t begin = -1) {
+// The next `count` positions in one pass: all rows are stored first, then every query of the chunk
+// is answered, as forward() does.
+inline std::vector<float> log_key_chunk(KvCache& cache, std::int64_t count, SequenceId sequence = 0,
+                                        std::int64_t begin = -1) {
     if (begin < 0) begin = cache.length(sequence);
     const std::int64_t end = begin + count;
     cache.reserve(sequence, end);

@@ -1,6 +1,7 @@
 // The same model written down a second time, as plainly as possible: double precision, loops over
-// indices, the exp and cos of the C library, no cache, no chunks, no kernel of kvtape. Slow and obvious;
-// an oracle for what the numbers mean, where the other tests ask only whether they are equal.
+// indices, the exp and cos of the C library, no cache, no chunks, no kernel of kvtape. Slow and
+// obvious; an oracle for what the numbers mean, where the other tests ask only whether they are
+// equal.
 #pragma once
 
 #include <cmath>

@@ -7,13 +7,14 @@
 
 namespace kvtape {
 
-// Every rounding moves a number by up to 2^-24 of itself, and the numbers that reach a logit have gone
-// through so many of them one after the other:
+// Every rounding moves a number by up to 2^-24 of itself, and the numbers that reach a logit have
+// gone through so many of them one after the other:
 //   per layer   two norms (d + 5 each), Q or K (d), rope (3), q.k (D), softmax (10 + n), p.v (n),
 //               output (H D), gate or up (d), SiLU (5), down (F), two residual additions
 //   at the end  a norm (d + 5) and the head (d)
 // This takes all of them in the same direction, each magnified to no more than the largest logit.
-inline double rounding_bound(const ModelShape& s, std::int64_t n /* tokens */, double largest_logit) {
+inline double rounding_bound(const ModelShape& s, std::int64_t n /* tokens */,
+                             double largest_logit) {
     const std::int64_t attention = s.hidden + 3 + s.head_dim + 10 + 2 * n + s.heads * s.head_dim;
     const std::int64_t mlp = s.hidden + 5 + s.ffn;
     const std::int64_t per_layer = 2 * (s.hidden + 5) + attention + mlp + 2;

@@ -10,23 +10,18 @@
 
 namespace kvtape {
 
-// "TL": 2 layers, 4 query heads that share 2 KV heads, untied head. K and V take 128 bytes per token in
-// f32; linear layers cost 9216 FLOPs per token, the head 1024.
-inline constexpr ModelShape tiny_llama{.layers = 2,
-                                       .hidden = 16,
-                                       .heads = 4,
-                                       .kv_heads = 2,
-                                       .head_dim = 4,
-                                       .ffn = 32,
-                                       .vocab = 32};
+// "TL": 2 layers, 4 query heads that share 2 KV heads, untied head. K and V take 128 bytes per
+// token in f32; linear layers cost 9216 FLOPs per token, the head 1024.
+inline constexpr ModelShape tiny_llama{
+    .layers = 2, .hidden = 16, .heads = 4, .kv_heads = 2, .head_dim = 4, .ffn = 32, .vocab = 32};
 
 struct HeadLayout {
     const char* name;
     ModelShape shape;
 };
 
-// D = 4 does not fill the eight lanes of a dot product, 6, 10 and 12 leave a rest, 8 and 16 do not. Widths
-// are not multiples of a panel of the linear layer.
+// D = 4 does not fill the eight lanes of a dot product, 6, 10 and 12 leave a rest, 8 and 16 do not.
+// Widths are not multiples of a panel of the linear layer.
 inline constexpr HeadLayout head_layouts[] = {
     {"TinyLlama", tiny_llama},
     {"MultiHead", {2, 16, 4, 4, 4, 32, 32}},

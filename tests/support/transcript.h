@@ -1,5 +1,5 @@
-// Everything a sequence left behind: the logits of each of its positions and the bits of each row that
-// was stored for it. Two ways to decode are the same if their transcripts are, bit for bit.
+// Everything a sequence left behind: the logits of each of its positions and the bits of each row
+// that was stored for it. Two ways to decode are the same if their transcripts are, bit for bit.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,15 +23,15 @@ struct RowId {
 };
 
 struct Transcript {
-    std::vector<float> logits;             // (T, V)
-    std::map<RowId, std::uint64_t> rows;   // hash of the stored codes
+    std::vector<float> logits;            // (T, V)
+    std::map<RowId, std::uint64_t> rows;  // hash of the stored codes
 };
 
 // What a sequence is fed: its tokens, cut into passes of so many tokens.
 struct Feed {
     SequenceId sequence;
-    std::vector<std::int32_t> tokens;   // (T)
-    std::vector<std::int64_t> passes;   // their sum is T
+    std::vector<std::int32_t> tokens;  // (T)
+    std::vector<std::int64_t> passes;  // their sum is T
 };
 
 // `total` tokens in passes of `chunk`; the last may be shorter.
@@ -74,8 +74,8 @@ inline void note_rows(const std::vector<RowDigest>& digests, SequenceId sequence
 
 }  // namespace detail
 
-// Feeds all sequences until each is done. Every pass is a batch of the sequences that have tokens left;
-// with `shuffle`, of a random part of them in random order.
+// Feeds all sequences until each is done. Every pass is a batch of the sequences that have tokens
+// left; with `shuffle`, of a random part of them in random order.
 inline std::vector<Transcript> feed(const Model<float>& model, KvCache& cache, Team& team,
                                     const std::vector<Feed>& feeds, Random* shuffle = nullptr) {
     const std::int64_t vocab = model.config.shape.vocab;
@@ -128,8 +128,8 @@ inline Transcript feed_one(const Model<float>& model, KvCache& cache, Team& team
 // Compares all logits with memcmp and all rows, and names the first of each that differs.
 inline testing::AssertionResult same_bits(const Transcript& actual, const Transcript& expected) {
     if (actual.logits.size() != expected.logits.size()) {
-        return testing::AssertionFailure() << actual.logits.size() << " logits instead of "
-                                           << expected.logits.size();
+        return testing::AssertionFailure()
+               << actual.logits.size() << " logits instead of " << expected.logits.size();
     }
     for (std::size_t i = 0; i < actual.logits.size(); ++i) {
         if (std::memcmp(&actual.logits[i], &expected.logits[i], sizeof(float)) == 0) continue;
@@ -137,10 +137,11 @@ inline testing::AssertionResult same_bits(const Transcript& actual, const Transc
                                            << " instead of " << expected.logits[i];
     }
     if (actual.rows.size() != expected.rows.size()) {
-        return testing::AssertionFailure() << actual.rows.size() << " rows instead of "
-                                           << expected.rows.size();
+        return testing::AssertionFailure()
+               << actual.rows.size() << " rows instead of " << expected.rows.size();
     }
-    for (auto a = actual.rows.begin(), e = expected.rows.begin(); a != actual.rows.end(); ++a, ++e) {
+    for (auto a = actual.rows.begin(), e = expected.rows.begin(); a != actual.rows.end();
+         ++a, ++e) {
         if (*a == *e) continue;
         return testing::AssertionFailure()
                << "the row of layer " << a->first.layer << ", KV head " << a->first.kv_head

@@ -127,8 +127,9 @@ TEST(Runs, RandomWritesSurviveAndOrderDoesNotMatter) {
         EXPECT_EQ(canonical(runs), joined);
         // Joined in two portions first, as two threads would.
         const auto half = runs.begin() + below(random, count + 1);
-        std::vector<WriteRun> both = canonical({runs.begin(), half});
-        for (const WriteRun& run : canonical({half, runs.end()})) both.push_back(run);
+        using Part = std::vector<WriteRun>;
+        Part both = canonical(Part(runs.begin(), half));
+        for (const WriteRun& run : canonical(Part(half, runs.end()))) both.push_back(run);
         EXPECT_EQ(canonical(both), joined);
     }
 }
@@ -150,8 +151,9 @@ TEST(Runs, RandomReadsSurviveAndOrderDoesNotMatter) {
         shuffle(runs, random);
         EXPECT_EQ(canonical(runs), joined);
         const auto half = runs.begin() + below(random, count + 1);
-        std::vector<ReadRun> both = canonical({runs.begin(), half});
-        for (const ReadRun& run : canonical({half, runs.end()})) both.push_back(run);
+        using Part = std::vector<ReadRun>;
+        Part both = canonical(Part(runs.begin(), half));
+        for (const ReadRun& run : canonical(Part(half, runs.end()))) both.push_back(run);
         EXPECT_EQ(canonical(both), joined);
     }
 }

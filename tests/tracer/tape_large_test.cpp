@@ -68,7 +68,9 @@ TEST(LargeTape, TwoHundredThousandStepsNeedLittleMemory) {
         if (seen % 1000 == 0) most = std::max(most, resident_bytes());
     }
     EXPECT_EQ(seen, count);
-    if (counts_memory) EXPECT_LT(most - before, 64 << 20);
+    if (counts_memory) {
+        EXPECT_LT(most - before, 64 << 20);
+    }
 
     const Cell cell = playback.cell(count - 1, 0, 1, 1, Kind::value, 100);
     EXPECT_EQ(cell.written_step, 100);

@@ -116,7 +116,7 @@ TEST_P(TapeIn, OtherFilesAreNotTapes) {
          {"GGUF....", "{\"model\":1}\n", "[1,2]\n", "\xd8\x18\x5b", "\n", "x", "{}",
           "\x7f"
           "ELF",
-          "{\"tape\":\"other\"}\n", "\xd8\x18\x5aaaaa\xa1\x64tapf"}) {
+          "{\"tape\":\"other\"}\n", "\xd8\x18\x5a....\xa1\x64tapf"}) {
         const ReadOutcome outcome = read(bytes);
         ASSERT_TRUE(outcome.error.has_value()) << bytes;
         EXPECT_EQ(outcome.error->fault, TapeFault::not_a_tape) << bytes;
