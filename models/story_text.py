@@ -123,7 +123,7 @@ def fact_spans(fact, kind):
 
 
 def question_spans(facts, dice):
-    """"Who has what?", answered for all of `facts`."""
+    """ "Who has what?", answered for all of `facts`."""
     # A line of its own or not: a reader may type either.
     lead = "\nWho has what?" if dice.chance(40) else QUESTION
     spans = [(STORY, lead)]

@@ -12,12 +12,10 @@ A plot is a list of slots; a slot is a list of ways to say the same thing.
 """
 
 GIRLS = (
-    "Mia Lily Anna Rosa Zoe Ella Nora Ruth Clara Ivy Tina Jane Emma Kate "
-    "Sara Lucy Maya Amy"
+    "Mia Lily Anna Rosa Zoe Ella Nora Ruth Clara Ivy Tina Jane Emma Kate Sara Lucy Maya Amy"
 ).split()
 BOYS = (
-    "Tom Ben Sam Max Leo Finn Jack Hugo Paul Oscar Noah Adam Luke Omar "
-    "Carl Peter Theo Ned"
+    "Tom Ben Sam Max Leo Finn Jack Hugo Paul Oscar Noah Adam Luke Omar Carl Peter Theo Ned"
 ).split()
 NAMES = GIRLS + BOYS
 
@@ -33,9 +31,7 @@ BREAKABLE = (
 ).split()
 LIGHT = "kite ball hat cap scarf ribbon feather glove bag mask".split()
 
-COLOURS = (
-    "red blue green yellow brown white black pink silver golden gray purple"
-).split()
+COLOURS = ("red blue green yellow brown white black pink silver golden gray purple").split()
 
 PLACES = (
     "park beach forest market garden school farm river lake library hill "
@@ -47,11 +43,22 @@ ANIMALS = "dog cat duck rabbit goat bird fox frog pony lamb turtle mouse".split(
 FOODS = "bread soup cake apples cheese honey berries nuts milk pie".split()
 
 HIDING = [
-    "under a bench", "behind a tree", "under a big leaf", "behind a rock",
-    "in the tall grass", "next to the gate", "behind the door",
-    "on top of a wall", "in a deep hole", "under a pile of leaves",
-    "inside a hollow log", "behind a barrel", "beside the path",
-    "under the stairs", "between two stones", "near the old well",
+    "under a bench",
+    "behind a tree",
+    "under a big leaf",
+    "behind a rock",
+    "in the tall grass",
+    "next to the gate",
+    "behind the door",
+    "on top of a wall",
+    "in a deep hole",
+    "under a pile of leaves",
+    "inside a hollow log",
+    "behind a barrel",
+    "beside the path",
+    "under the stairs",
+    "between two stones",
+    "near the old well",
 ]
 
 FRIEND_GIRL = ["friend", "friend", "sister", "cousin", "neighbor"]
@@ -101,19 +108,34 @@ MEETS = [
 
 # Sentences that fit almost anywhere; they make no claim that a plot denies.
 FILLER = [
-    "The sky was blue.", "The wind was soft.", "Birds were singing.",
-    "The air was fresh and clean.", "Some clouds moved slowly by.",
-    "It was very quiet.", "A {n} ran across the path.",
-    "Far away, a bell rang.", "The sun was warm.", "Leaves fell from the trees.",
-    "A {n} looked at them and went away.", "People walked by and smiled.",
-    "It smelled like {f}.", "Someone was selling {f} nearby.",
-    "The grass was still wet.", "A small {n} slept in the sun.",
-    "Children were playing not far away.", "A light rain began and soon stopped.",
-    "An old man was reading on a bench.", "The shadows were long.",
-    "{A} and {B} ate some {f}.", "{A} and {B} sang a song.",
-    "{A} told {B} a funny story.", "{B} laughed out loud.",
-    "{A} took a deep breath.", "{B} had some {f} and gave half to {A}.",
-    "The two of them sat down for a while.", "They could see {Q} from there.",
+    "The sky was blue.",
+    "The wind was soft.",
+    "Birds were singing.",
+    "The air was fresh and clean.",
+    "Some clouds moved slowly by.",
+    "It was very quiet.",
+    "A {n} ran across the path.",
+    "Far away, a bell rang.",
+    "The sun was warm.",
+    "Leaves fell from the trees.",
+    "A {n} looked at them and went away.",
+    "People walked by and smiled.",
+    "It smelled like {f}.",
+    "Someone was selling {f} nearby.",
+    "The grass was still wet.",
+    "A small {n} slept in the sun.",
+    "Children were playing not far away.",
+    "A light rain began and soon stopped.",
+    "An old man was reading on a bench.",
+    "The shadows were long.",
+    "{A} and {B} ate some {f}.",
+    "{A} and {B} sang a song.",
+    "{A} told {B} a funny story.",
+    "{B} laughed out loud.",
+    "{A} took a deep breath.",
+    "{B} had some {f} and gave half to {A}.",
+    "The two of them sat down for a while.",
+    "They could see {Q} from there.",
 ]
 
 ENDING = [
@@ -148,16 +170,16 @@ LOST = [
         "{He} was sad and began to cry.",
         "{He} did not know what to do.",
         "{He} felt very bad about it.",
-        "\"Where is my {o}?\" asked {A}.",
-        "\"Oh no, my {O} is lost!\" said {A}.",
+        '"Where is my {o}?" asked {A}.',
+        '"Oh no, my {O} is lost!" said {A}.',
         "{He} ran back the way {he} had come.",
     ],
     [
-        "\"Do not worry, I will help you,\" said {B}.",
-        "{B} said, \"We will find it together.\"",
+        '"Do not worry, I will help you," said {B}.',
+        '{B} said, "We will find it together."',
         "{B} wanted to help.",
-        "\"When did you see it last?\" asked {B}.",
-        "\"Let us look for it,\" said {B}.",
+        '"When did you see it last?" asked {B}.',
+        '"Let us look for it," said {B}.',
     ],
     [
         "They looked everywhere.",
@@ -173,15 +195,15 @@ LOST = [
         "Then {A} saw something {c} {H}. It was the {o}!",
         "Finally, {A} found the {O} {H}.",
         "A {n} was sitting {H}, and next to it was the {O}.",
-        "\"Here it is!\" said {B}. The {o} was {H}.",
+        '"Here it is!" said {B}. The {o} was {H}.',
         "{B} looked {H}, and there was the {O}.",
     ],
     [
         "{A} hugged {B} and said thank you.",
-        "\"Thank you, {B},\" said {A}.",
+        '"Thank you, {B}," said {A}.',
         "{A} was so glad to have the {o} back.",
         "{A} held the {o} tight and laughed.",
-        "\"I will take better care of my {o},\" said {A}.",
+        '"I will take better care of my {o}," said {A}.',
     ],
 ]
 
@@ -195,17 +217,17 @@ BROKEN = [
     ],
     [
         "{A} looked at the pieces and was sad.",
-        "\"My {O} is broken,\" said {A}.",
+        '"My {O} is broken," said {A}.',
         "{He} tried to fix it alone, but it was too hard.",
         "{He} sat down and held the broken {o}.",
-        "\"What can I do now?\" asked {A}.",
+        '"What can I do now?" asked {A}.',
     ],
     [
         "{B} looked at the {o} with care.",
-        "\"I think we can fix it,\" said {B}.",
-        "{B} said, \"My father has some glue.\"",
+        '"I think we can fix it," said {B}.',
+        '{B} said, "My father has some glue."',
         "{B} knew how to fix things.",
-        "\"Let me try,\" said {B}.",
+        '"Let me try," said {B}.',
     ],
     [
         "They took it to an old man at {Q}, who gave them wood and nails.",
@@ -224,10 +246,10 @@ BROKEN = [
     ],
     [
         "{A} was so happy that {he} danced.",
-        "\"Thank you for your help, {B},\" said {A}.",
+        '"Thank you for your help, {B}," said {A}.',
         "{A} let {B} have the {o} for a day.",
         "{A} learned that broken things can be fixed.",
-        "\"You are a good {rel},\" said {A}.",
+        '"You are a good {rel}," said {A}.',
     ],
 ]
 
@@ -247,15 +269,15 @@ STUCK = [
     ],
     [
         "{A} jumped and jumped but could not reach it.",
-        "\"It is too high for me,\" said {A}.",
+        '"It is too high for me," said {A}.',
         "{He} tried to climb up, but {he} was too small.",
         "{He} threw a stick at it, but that did not help.",
         "{He} looked up at the {o} and did not know what to do.",
     ],
     [
         "{B} had an idea.",
-        "\"Wait here, I know what to do,\" said {B}.",
-        "\"We need a long ladder,\" said {B}.",
+        '"Wait here, I know what to do," said {B}.',
+        '"We need a long ladder," said {B}.',
         "{B} ran to {Q} to get help.",
         "Then {B} came back with a long stick.",
     ],
@@ -271,7 +293,7 @@ STUCK = [
         "At last, {B} gave the {O} back to {A}.",
         "The {O} fell into the hands of {A}.",
         "Soon {A} had the {o} again.",
-        "\"I have it!\" said {B}, and gave the {o} to {A}.",
+        '"I have it!" said {B}, and gave the {o} to {A}.',
     ],
 ]
 
@@ -287,7 +309,7 @@ GIFT = [
         "{A} looked at many things, but nothing was right.",
         "{He} had only a few coins.",
         "{He} thought about it for a long time.",
-        "\"What would {B} like?\" {A} asked a woman at {Q}.",
+        '"What would {B} like?" {A} asked a woman at {Q}.',
         "First {he} thought of {f}, but {B} did not like {f}.",
     ],
     [
@@ -306,14 +328,14 @@ GIFT = [
     ],
     [
         "{B} opened the door and saw {A} with the {o}.",
-        "\"This is for you,\" said {A} and gave {B} the {o}.",
+        '"This is for you," said {A} and gave {B} the {o}.',
         "When {B} saw the {O}, {bhe} jumped with joy.",
-        "\"A {O}! I always wanted one!\" said {B}.",
+        '"A {O}! I always wanted one!" said {B}.',
         "{B} could not believe it. It was a {O}!",
     ],
     [
         "{B} gave {A} a big hug.",
-        "\"You are the best {rel2} in the world,\" said {B}.",
+        '"You are the best {rel2} in the world," said {B}.',
         "{B} put the {o} next to {bhis} bed.",
         "{B} played with the {o} all day.",
         "{B} showed the {o} to everyone.",
@@ -324,13 +346,13 @@ SHARE = [
     [
         "{B} had nothing to play with.",
         "{B} looked at the {o} and was quiet.",
-        "\"May I have a turn?\" asked {B}.",
+        '"May I have a turn?" asked {B}.',
         "{B} wanted to play with the {o} too.",
-        "\"I like your {O},\" said {B}.",
+        '"I like your {O}," said {B}.',
     ],
     [
         "At first {A} did not want to share.",
-        "\"No, it is mine,\" said {A}.",
+        '"No, it is mine," said {A}.',
         "{A} held the {o} tight and turned away.",
         "{A} was afraid that {B} would break it.",
         "{A} pretended not to hear.",
@@ -350,16 +372,16 @@ SHARE = [
         "Then {A} remembered that {B} always shared {bhis} {f}.",
     ],
     [
-        "\"Here, you can have the {o} now,\" said {A}.",
+        '"Here, you can have the {o} now," said {A}.',
         "{A} gave the {o} to {B} with a smile.",
-        "\"Let us play with the {o} together,\" said {A}.",
+        '"Let us play with the {o} together," said {A}.',
         "So {A} put the {o} into the hands of {B}.",
     ],
     [
         "They took turns until it was dark.",
         "With two it was much more fun.",
         "They played and laughed for hours.",
-        "\"Sharing is better,\" said {A}.",
+        '"Sharing is better," said {A}.',
         "{B} thanked {A} and showed {him} a new game.",
     ],
 ]
@@ -374,7 +396,7 @@ MARKET = [
     ],
     [
         "But it cost too much.",
-        "\"How much is the {o}?\" asked {A}. It was too much.",
+        '"How much is the {o}?" asked {A}. It was too much.',
         "{He} counted {his} coins, but there were not enough.",
         "{A} had only two coins, and the {o} cost ten.",
         "The man wanted ten coins for the {o}.",
@@ -382,8 +404,8 @@ MARKET = [
     [
         "{His} {rel} {B} came by and saw {his} sad face.",
         "So {he} went to {his} {rel} {B} and asked for help.",
-        "\"You can work for it,\" said {his} {rel} {B}.",
-        "{His} {rel} {B} said, \"I know how you can earn some coins.\"",
+        '"You can work for it," said {his} {rel} {B}.',
+        '{His} {rel} {B} said, "I know how you can earn some coins."',
     ],
     [
         "{A} and {B} carried bags of {f} for an old woman.",
@@ -401,7 +423,7 @@ MARKET = [
     [
         "{A} went back and bought the {O}.",
         "Now the {o} was {hisown}.",
-        "\"Here is your {O},\" said the man, and {A} took it with a smile.",
+        '"Here is your {O}," said the man, and {A} took it with a smile.',
         "{A} ran to the shop and came out with the {O}.",
     ],
 ]
@@ -423,7 +445,7 @@ ANIMAL = [
     ],
     [
         "{A} gave the {n} some {f}.",
-        "\"Do not be afraid,\" said {A}.",
+        '"Do not be afraid," said {A}.',
         "{A} put the {n} into {his} {o}.",
         "{A} sat down next to the {n} and waited.",
         "{A} gave the {n} some water.",
@@ -432,13 +454,13 @@ ANIMAL = [
         "{A} took the {n} to {his} {rel} {B}.",
         "Then {A} called {his} {rel} {B}.",
         "{His} {rel} {B} knew a lot about animals.",
-        "\"Is this your {n}?\" {A} asked {his} {rel} {B}.",
+        '"Is this your {n}?" {A} asked {his} {rel} {B}.',
     ],
     [
-        "{B} said, \"It must belong to someone at {Q}.\"",
-        "\"We must find its home,\" said {B}.",
+        '{B} said, "It must belong to someone at {Q}."',
+        '"We must find its home," said {B}.',
         "{B} thought that the {n} came from {Q}.",
-        "\"I saw a {n} like this at {Q},\" said {B}.",
+        '"I saw a {n} like this at {Q}," said {B}.',
     ],
     [
         "So they walked to {Q}, and a girl there was so glad to see her {n}.",
@@ -453,7 +475,7 @@ CONTEST = [
         "That day there was a big race.",
         "{A} and {B} wanted to see who was faster.",
         "Everyone had come for the big race.",
-        "\"Let us race to {Q},\" said {B}.",
+        '"Let us race to {Q}," said {B}.',
     ],
     [
         "The winner would get a {O}.",
@@ -476,7 +498,7 @@ CONTEST = [
     [
         "{A} stopped and went back to help.",
         "{A} could have won, but {he} turned around.",
-        "\"Are you all right?\" asked {A}.",
+        '"Are you all right?" asked {A}.',
         "{A} took the hand of {B} and helped {bhim} up.",
     ],
     [
@@ -499,8 +521,8 @@ TREASURE = [
         "They walked ten steps to the left and ten steps to the right.",
         "They followed a small path between the trees.",
         "They went past {Q} and over a small bridge.",
-        "\"It must be near here,\" said {A}.",
-        "\"Are we lost?\" asked {B}.",
+        '"It must be near here," said {A}.',
+        '"Are we lost?" asked {B}.',
     ],
     [
         "It became dark, and {B} was afraid.",
@@ -510,10 +532,10 @@ TREASURE = [
         "Then the path ended.",
     ],
     [
-        "\"Take my hand,\" said {A}.",
+        '"Take my hand," said {A}.',
         "{A} was brave and went on.",
         "{A} lit a small light, and they went on.",
-        "\"We can do it,\" said {A}.",
+        '"We can do it," said {A}.',
     ],
     [
         "Then {B} looked {H} and saw a box.",
@@ -528,7 +550,7 @@ TREASURE = [
         "Inside, there was nothing but a {O}.",
     ],
     [
-        "\"This {o} is ours now,\" said {B}.",
+        '"This {o} is ours now," said {B}.',
         "They took the {o} home and cleaned it.",
         "{A} gave the {o} to {B}, who had found it.",
         "They put the {o} on a shelf, and everyone came to see it.",
@@ -544,11 +566,11 @@ STORM = [
         "A cold wind came up, and then the rain fell.",
     ],
     [
-        "\"We must go inside,\" said {B}.",
+        '"We must go inside," said {B}.',
         "{A} and {B} ran to a small house.",
         "They hid {H}.",
         "They ran until they came to {Q}.",
-        "\"Quick, this way!\" said {A}.",
+        '"Quick, this way!" said {A}.',
     ],
     [
         "It was dark and cold there.",
@@ -561,7 +583,7 @@ STORM = [
         "{A} gave {B} the {o} to hold, and {B} felt better.",
         "{A} and {B} played with the {o} and forgot the rain.",
         "They had the {o} and some {f}, and that was enough.",
-        "\"Look at my {o},\" said {A}, and {B} smiled.",
+        '"Look at my {o}," said {A}, and {B} smiled.',
     ],
     [
         "After an hour, the rain stopped.",
@@ -572,8 +594,8 @@ STORM = [
     [
         "The {o} was a bit wet, but it was fine.",
         "{A} dried the {o} with {his} coat.",
-        "\"That was not so bad,\" said {B}.",
-        "\"My {o} saved us,\" said {A}, and they laughed.",
+        '"That was not so bad," said {B}.',
+        '"My {o} saved us," said {A}, and they laughed.',
     ],
 ]
 

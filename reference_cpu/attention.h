@@ -16,6 +16,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/check.h"
 #include "core/exact_math.h"
 #include "reference_cpu/kv_view.h"
 #include "reference_cpu/lanes.h"
@@ -110,6 +111,7 @@ void attend(KvView<Tracer>& view, const ModelShape& shape, const Attend& what,
     const std::int64_t group = shape.group_size();
     const std::int64_t head_begin = what.kv_heads.begin * group;
     const std::int64_t head_end = what.kv_heads.end * group;
+    KVTAPE_CHECK(what.visible_keys, >=, 1);  // a query without keys has no answer
     const auto key_of = [&](std::int64_t kv_head, Kind kind) {
         return RowKey{what.sequence, what.layer, static_cast<std::int32_t>(kv_head), kind};
     };

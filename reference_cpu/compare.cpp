@@ -35,6 +35,13 @@ class KnownRows {
     std::map<std::tuple<std::int32_t, std::int32_t, Kind, std::int64_t>, std::uint64_t> digest_of_;
 };
 
+// How many logits have the same bits before the first that has not.
+std::size_t equal_at_first(std::span<const float> a, std::span<const float> b) {
+    std::size_t count = 0;
+    while (count < a.size() && std::memcmp(&a[count], &b[count], sizeof(float)) == 0) ++count;
+    return count;
+}
+
 // Largest |a - b|; NaN if any of them is NaN.
 float largest_difference(std::span<const float> a, std::span<const float> b) {
     float largest = 0;
@@ -89,6 +96,7 @@ const char* name(Verdict verdict) {
 Comparison compare(const Model<float>& model, const std::vector<std::unique_ptr<KvCache>>& caches,
                    Team& team, const Request& request, const LengthLimit& limit,
                    const TokenBytes& bytes_of, const std::function<void(const Step&)>& on_step) {
+    const std::int64_t vocab = model.config.shape.vocab;
     Comparison comparison;
     std::vector<std::unique_ptr<Recorder>> recorders;
     std::vector<std::unique_ptr<Decoder<Recorder>>> decoders;
@@ -112,10 +120,8 @@ Comparison compare(const Model<float>& model, const std::vector<std::unique_ptr<
             const auto changed = known_rows.first_changed(report.digests);
             if (i == 0) first_logits.assign(report.logits.begin(), report.logits.end());
             KVTAPE_CHECK(report.logits.size(), ==, first_logits.size());
-            const bool equal_logits =
-                std::memcmp(report.logits.data(), first_logits.data(),
-                            report.logits.size_bytes()) == 0;
-            if (!changed && equal_logits) continue;
+            const std::size_t equal_logits = equal_at_first(report.logits, first_logits);
+            if (!changed && equal_logits == first_logits.size()) continue;
 
             const float difference = largest_difference(report.logits, first_logits);
             if (!(difference <= comparison.largest_logit_difference)) {
@@ -132,7 +138,9 @@ Comparison compare(const Model<float>& model, const std::vector<std::unique_ptr<
                     changed ? Difference{caches[i]->lane().name, report.step.index, changed->layer,
                                          changed->position, row_name(*changed)}
                             : Difference{caches[i]->lane().name, report.step.index, -1,
-                                         report.first_logit_position, "logits"};
+                                         report.first_logit_position +
+                                             static_cast<std::int64_t>(equal_logits) / vocab,
+                                         "logits"};
             }
         }
     }

@@ -1,6 +1,5 @@
 #include "reference_cpu/config.h"
 
-#include <cmath>
 #include <optional>
 
 #include "core/check.h"
@@ -43,28 +42,30 @@ void refuse_if_true(const JsonFields& config, const std::string& key, const char
 }
 
 // L, H, G and D, which both readers need.
-void read_heads(const JsonFields& config, std::int64_t& layers, std::int64_t& heads,
-                std::int64_t& kv_heads, std::int64_t& head_dim) {
-    layers = config.integer("num_hidden_layers", 1, largest_size);
-    heads = config.integer("num_attention_heads", 1, largest_size);
+KvFootprintInput read_kv_sizes(const JsonFields& config) {
+    KvFootprintInput sizes;
+    sizes.layers = config.integer("num_hidden_layers", 1, largest_size);
+    sizes.heads = config.integer("num_attention_heads", 1, largest_size);
     // Before grouped-query attention there was no such key: each query head had its own KV head.
-    kv_heads = config.optional_integer("num_key_value_heads", 0, largest_size).value_or(heads);
-    if (kv_heads == 0 || heads % kv_heads != 0) {
-        fail(config.where(), ": num_key_value_heads is ", kv_heads,
-             ", which does not divide num_attention_heads ", heads,
+    sizes.kv_heads =
+        config.optional_integer("num_key_value_heads", 0, largest_size).value_or(sizes.heads);
+    if (sizes.kv_heads == 0 || sizes.heads % sizes.kv_heads != 0) {
+        fail(config.where(), ": num_key_value_heads is ", sizes.kv_heads,
+             ", which does not divide num_attention_heads ", sizes.heads,
              "; each KV head must serve the same number of query heads");
     }
     // hidden / heads is only the default: newer models choose head_dim freely.
     if (const auto given = config.optional_integer("head_dim", 1, largest_size)) {
-        head_dim = *given;
-        return;
+        sizes.head_dim = *given;
+        return sizes;
     }
     const std::int64_t hidden = config.integer("hidden_size", 1, largest_size);
-    if (hidden % heads != 0) {
+    if (hidden % sizes.heads != 0) {
         fail(config.where(), ": head_dim is missing, and hidden_size ", hidden,
-             " is not a multiple of num_attention_heads ", heads);
+             " is not a multiple of num_attention_heads ", sizes.heads);
     }
-    head_dim = hidden / heads;
+    sizes.head_dim = hidden / sizes.heads;
+    return sizes;
 }
 
 // Latent attention keeps one compressed vector per token instead of K and V rows.
@@ -169,11 +170,12 @@ float read_rms_norm_eps(const JsonFields& config) {
     if (!config.has("rms_norm_eps")) {
         config.missing("rms_norm_eps");
     }
-    const auto eps = static_cast<float>(*config.optional_number("rms_norm_eps"));
-    if (!(eps > 0 && eps <= 1)) {
+    const double eps = *config.optional_number("rms_norm_eps");
+    // 1e-60 is above 0, but not any more as a float.
+    if (!(eps > 0 && eps <= 1 && static_cast<float>(eps) > 0)) {
         config.refuse("rms_norm_eps", "expected a number above 0 (as float32) and at most 1");
     }
-    return eps;
+    return static_cast<float>(eps);
 }
 
 }  // namespace
@@ -185,7 +187,11 @@ ModelConfig parse_config(std::string_view json_text, const std::string& where) {
 
     ModelConfig result;
     ModelShape& shape = result.shape;
-    read_heads(config, shape.layers, shape.heads, shape.kv_heads, shape.head_dim);
+    const KvFootprintInput sizes = read_kv_sizes(config);
+    shape.layers = sizes.layers;
+    shape.heads = sizes.heads;
+    shape.kv_heads = sizes.kv_heads;
+    shape.head_dim = sizes.head_dim;
     shape.hidden = config.integer("hidden_size", 1, largest_size);
     shape.ffn = config.integer("intermediate_size", 1, largest_size);
     shape.vocab = config.integer("vocab_size", 1, largest_size);
@@ -235,9 +241,8 @@ KvFootprintInput parse_footprint_config(std::string_view json_text, const std::s
         }
     }
 
-    KvFootprintInput result;
+    KvFootprintInput result = read_kv_sizes(config);
     result.model_type = config.optional_string("model_type").value_or("");
-    read_heads(config, result.layers, result.heads, result.kv_heads, result.head_dim);
     return result;
 }
 

@@ -29,6 +29,8 @@ Decoder<Tracer>::Decoder(const Model<float>& model, KvCache& cache, Tracer& trac
       max_tokens_(admit(request, limit)),
       tokens_(request.prompt),
       random_(request.sampling.seed) {
+    // Rows of an earlier text would be taken for a prefix of this one.
+    KVTAPE_CHECK(cache.length(the_sequence), ==, 0);
     generation_.logits_hash = fnv1a_start;
 }
 

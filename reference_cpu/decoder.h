@@ -44,7 +44,8 @@ using TokenBytes = std::function<std::string(std::int32_t)>;
 template <class Tracer>
 class Decoder {
   public:
-    // Throws Error when the request does not fit (see admit()). All references outlive the decoder.
+    // Throws Error when the request does not fit (see admit()). The cache holds nothing of sequence 0.
+    // All references outlive the decoder.
     //   lane      index of this decoder among the lanes of the tape
     //   bytes_of  may be empty: the tape then has ids without text
     Decoder(const Model<float>& model, KvCache& cache, Tracer& tracer, Team& team,

@@ -13,7 +13,7 @@
 
 namespace kvtape {
 
-// New tokens of one sequence.
+// New tokens of one sequence, which has one span in a pass.
 struct Span {
     SequenceId sequence;
     std::int64_t first_position;              // of tokens[0]; must be cache.length(sequence)

@@ -2,6 +2,8 @@
 // with a tracer of its own includes this file.
 #pragma once
 
+#include <set>
+
 #include "core/check.h"
 #include "core/rope.h"
 #include "reference_cpu/attention.h"
@@ -30,10 +32,13 @@ struct Batch {
 inline Batch make_batch(const ModelConfig& config, const std::vector<Span>& spans,
                         const KvCache& cache) {
     Batch batch;
+    std::set<SequenceId> seen;
     for (const Span& span : spans) {
         const std::int64_t n = std::ssize(span.tokens);
         const std::int64_t end = span.first_position + n;
         KVTAPE_CHECK(n, >=, 1);
+        const bool first_of_its_sequence = seen.insert(span.sequence).second;
+        KVTAPE_CHECK(first_of_its_sequence, ==, true);  // else rows would be written twice
         KVTAPE_CHECK(span.first_position, ==, cache.length(span.sequence));
         KVTAPE_CHECK(span.logit_rows, >=, 0);
         KVTAPE_CHECK(span.logit_rows, <=, n);

@@ -3,7 +3,7 @@
 // uses the view is traced without a word about tracing in its text.
 //
 // With NullTracer the reports are empty inline functions and leave no instruction behind
-// (tests/reference_cpu/null_tracer_test.cpp).
+// (tests/reference_cpu/null_tracer.sh).
 #pragma once
 
 #include <algorithm>

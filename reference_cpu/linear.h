@@ -31,6 +31,10 @@
 
 namespace kvtape {
 
+namespace linear_detail {
+struct Block;
+}
+
 // A weight matrix, packed once when the model is loaded.
 //   Scalar   float, or a scalar that counts its operations (see reference_cpu/linear_impl.h)
 template <class Scalar>
@@ -61,6 +65,8 @@ class PackedLinear {
     }
 
   private:
+    void multiply_block(const linear_detail::Block& block, const Scalar* packed_x, Scalar* y) const;
+
     std::int64_t outputs_;
     std::int64_t inputs_;
     HugePageBuffer<Scalar> packed_;  // (panels, inputs, P); outputs that do not exist weigh 0

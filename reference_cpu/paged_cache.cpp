@@ -72,7 +72,10 @@ void PagedCache::release(SequenceId sequence) {
 
 void PagedCache::fork(SequenceId source, SequenceId target) {
     if (tables_.contains(target)) fail("fork: sequence ", target, " already exists");
-    const Table copy = table(source);
+    Table copy = table(source);
+    // Blocks that are reserved but hold no rows stay with the source: nobody copies them on write.
+    copy.blocks.resize(static_cast<std::size_t>(
+        (copy.length + layout_.block_size - 1) / layout_.block_size));
     for (const std::int64_t block : copy.blocks) pool_.share(block, target);
     tables_[target] = copy;
 }

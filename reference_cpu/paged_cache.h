@@ -26,7 +26,7 @@ class PagedCache : public KvCache {
     void reserve(SequenceId sequence, std::int64_t end) override;
     void commit(SequenceId sequence, std::int64_t end) override;
     void release(SequenceId sequence) override;
-    // Shares every block. The first of the two that writes into the shared last block gets a copy.
+    // Shares every block that holds rows. The first of the two that writes into the shared last block gets a copy.
     void fork(SequenceId source, SequenceId target) override;
     std::int64_t bytes_held() const override;
     std::vector<PoolEvent> take_pool_events() override { return pool_.take_events(); }

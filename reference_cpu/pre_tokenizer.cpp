@@ -67,14 +67,14 @@ void PreTokenizer::add_pattern(std::string_view pattern, std::uint32_t flags,
     }
     UErrorCode status = U_ZERO_ERROR;
     UParseError place = {};
-    Step step;
-    step.pattern.reset(icu::RegexPattern::compile(from_utf8(pattern), flags, place, status));
+    std::unique_ptr<icu::RegexPattern> compiled(
+        icu::RegexPattern::compile(from_utf8(pattern), flags, place, status));
     if (U_FAILURE(status)) {
         fail(where, ": pattern ", in_quotes(pattern),
              " is not a regular expression that ICU knows: ", u_errorName(status), " at character ",
              place.offset);
     }
-    steps_.push_back(std::move(step));
+    steps_.push_back(std::move(compiled));
 }
 
 void PreTokenizer::add_regex(std::string_view pattern, const std::string& where) {
@@ -86,14 +86,14 @@ void PreTokenizer::add_string(std::string_view text, const std::string& where) {
 }
 
 void PreTokenizer::add_prefix_space() {
-    steps_.emplace_back();
+    steps_.push_back(nullptr);
 }
 
 std::vector<std::string> PreTokenizer::split(std::string_view text) const {
     Words words = {from_utf8(text)};
-    for (const Step& step : steps_) {
-        if (step.pattern) {
-            words = split_at_matches(words, *step.pattern);
+    for (const auto& pattern : steps_) {
+        if (pattern) {
+            words = split_at_matches(words, *pattern);
             continue;
         }
         for (icu::UnicodeString& word : words) {

@@ -4,6 +4,8 @@
 // Oniguruma; kvtape uses ICU, which knows the same syntax for what tokenizers use. The flags make
 // `.`, `^` and
 // `$` mean what they mean there: only "\n" ends a line, and lines are anchors.
+// The two libraries may know different versions of Unicode; then they disagree about characters
+// that only one of them knows to be letters or digits.
 //
 // Includes ICU's headers; tokenizer.h does not.
 #pragma once
@@ -34,12 +36,9 @@ class PreTokenizer {
     std::vector<std::string> split(std::string_view text) const;
 
   private:
-    struct Step {
-        std::unique_ptr<icu::RegexPattern> pattern;  // nullptr: the prefix space
-    };
     void add_pattern(std::string_view pattern, std::uint32_t flags, const std::string& where);
 
-    std::vector<Step> steps_;
+    std::vector<std::unique_ptr<icu::RegexPattern>> steps_;  // nullptr: the prefix space
 };
 
 }  // namespace kvtape

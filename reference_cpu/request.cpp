@@ -34,8 +34,11 @@ std::int64_t admit(const Request& request, const LengthLimit& limit) {
     if (!request.max_tokens) return room;
     if (*request.max_tokens < 1) fail("max_tokens is ", *request.max_tokens, "; use 1 or more");
     if (*request.max_tokens > room) {
+        // Unsigned, because the sum of an absurd request does not fit 63 bits.
+        const std::uint64_t in_all =
+            static_cast<std::uint64_t>(prompt) + static_cast<std::uint64_t>(*request.max_tokens);
         fail("the prompt has ", prompt, " tokens and ", *request.max_tokens, " are requested, ",
-             prompt + *request.max_tokens, " in all; the limit is ", limit.tokens, " (",
+             in_all, " in all; the limit is ", limit.tokens, " (",
              limit.reason, "), over by ", *request.max_tokens - room, "; the largest max_tokens is ",
              room);
     }

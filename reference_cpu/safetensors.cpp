@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -83,7 +84,7 @@ void check_spans(const TensorTable& tensors, std::int64_t header_bytes, std::int
     }
     if (covered < data_bytes) {
         fail(where, ": ", data_bytes - covered,
-             " bytes after the last tensor belong to no tensor; ", "the file is damaged");
+             " bytes after the last tensor belong to no tensor; the file is damaged");
     }
 }
 
@@ -111,7 +112,9 @@ void copy_elements(const std::byte* source, std::vector<float>& values, Widen wi
 }  // namespace
 
 SafetensorsFile SafetensorsFile::open(const std::string& path) {
-    if (!std::filesystem::exists(path) && std::filesystem::exists(path + ".index.json")) {
+    std::error_code ignored;  // InputFile will say what is wrong with the path
+    if (!std::filesystem::exists(path, ignored) &&
+        std::filesystem::exists(path + ".index.json", ignored)) {
         fail(path, ".index.json: the model is split into several files (sharded); join them into ",
              "one ", path, " first");
     }
@@ -161,16 +164,17 @@ std::vector<float> SafetensorsFile::load_f32(
         fail(error_start(), " has shape ", shape_text(tensor.shape), "; the config asks for ",
              shape_text(expected_shape));
     }
+    if (tensor.dtype != "F32" && tensor.dtype != "F16" && tensor.dtype != "BF16") {
+        fail(error_start(), " has dtype ", tensor.dtype, "; kvtape loads F32, F16 and BF16");
+    }
     const std::byte* const source = data_.data() + tensor.begin;
     std::vector<float> values(static_cast<std::size_t>(tensor.elements));
     if (tensor.dtype == "F32") {
         copy_elements<float>(source, values, [](float value) { return value; });
     } else if (tensor.dtype == "F16") {
         copy_elements<std::uint16_t>(source, values, decode<f16_format>);
-    } else if (tensor.dtype == "BF16") {
-        copy_elements<std::uint16_t>(source, values, decode<bf16_format>);
     } else {
-        fail(error_start(), " has dtype ", tensor.dtype, "; kvtape loads F32, F16 and BF16");
+        copy_elements<std::uint16_t>(source, values, decode<bf16_format>);
     }
     const auto bad = std::find_if_not(values.begin(), values.end(),
                                       [](float value) { return std::isfinite(value); });

@@ -47,10 +47,12 @@ Pick pick(std::span<const float> logits, const Sampling& sampling, Random& rando
     if (sampling.temperature == 0) return result;
 
     // Weights relative to the likeliest token, in the order of falling likelihood.
+    // e^-700 is 1e-304: what lies farther behind is not drawn either, and has no normal exp.
+    constexpr double far_behind = -700;
     std::vector<double> weight(logits.size());  // (V)
     for (std::size_t id = 0; id < logits.size(); ++id) {
-        weight[id] = exact_exp((static_cast<double>(logits[id]) - static_cast<double>(result.logit)) /
-                               sampling.temperature);
+        const double behind = static_cast<double>(logits[id]) - static_cast<double>(result.logit);
+        weight[id] = exact_exp(std::max(behind / sampling.temperature, far_behind));
     }
     std::vector<std::int32_t> order(logits.size());  // (V)
     std::iota(order.begin(), order.end(), 0);

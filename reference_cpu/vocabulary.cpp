@@ -34,6 +34,7 @@ void refuse_other_models(const JsonFields& model) {
     }
 }
 
+// The places of the ids 0 .. count - 1, which the pieces of the file fill.
 class Ids {
   public:
     Ids(std::size_t count, const std::string& where) : places_(count), where_(where) {}

@@ -20,8 +20,8 @@ stand_in() {
 # A fresh clone on a fresh machine: nothing installed, root, a CPU like this one.
 fresh_machine() {
     rm -rf "${work:?}"/{bin,clone,calls,installed}
-    mkdir -p "$work/bin" "$work/clone/scripts"
-    touch "$work/calls" "$work/installed"
+    mkdir -p "$work/bin" "$work/clone/scripts" "$work/clone/lessons/01_one_token"
+    touch "$work/calls" "$work/installed" "$work/clone/lessons/01_one_token/exercise.cpp"
     cp "$source_dir/kvtape" "$work/clone/"
     cp "$source_dir"/scripts/{packages.sh,terminal.sh,test_summary.awk} "$work/clone/scripts/"
     local tool
@@ -67,8 +67,9 @@ else
         printf '[1/2] good.cpp\nFAILED: bad.o\n/usr/bin/c++ -DX bad.cpp\nbad.cpp:1: error: bad\n'; exit 1; }
     [[ ! -e "\$build/cli/kvtape" ]] || { echo 'ninja: no work to do.'; exit 0; }
     echo '[1/2] a.cpp'
-    mkdir -p "\$build/cli"
+    mkdir -p "\$build/cli" "\$build/lessons"
     ln -s '$work/program' "\$build/cli/kvtape"
+    ln -s '$work/program' "\$build/lessons/lesson_01_exercise"
 fi
 TEXT
     cat >"$work/ctest" <<TEXT
@@ -140,6 +141,18 @@ expect_equal 'through a link, from another folder' "program in $work/elsewhere: 
 expect_equal 'silent when up to date' '' "$err"
 expect_equal 'nothing is installed twice' 0 "$(calls_of apt-get)"
 expect_equal 'nothing is configured twice' 0 "$(calls_of 'cmake -S')"
+
+# Lessons need their programs too; an exercise is built and run alone.
+: >"$work/calls"
+launch lesson 1
+expect_part 'lesson: handed to the program' '<lesson> <1>' "$out"
+expect_equal 'lesson: its programs are built' 1 "$(calls_of 'cmake --build .*--target kvtape_cli lessons/all$')"
+launch lesson 1 --exercise
+expect_equal 'exercise: exit code' 7 "$status"
+expect_equal 'exercise: built alone' 1 "$(calls_of 'cmake --build .*--target lesson_01_exercise$')"
+launch lesson 9 --exercise
+expect_equal 'no such exercise: exit code' 1 "$status"
+expect_part 'no such exercise: message' 'lesson 9 has no exercise' "$err"
 
 # Tests need more packages, and stay configured afterwards.
 launch test -R name

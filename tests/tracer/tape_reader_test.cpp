@@ -232,8 +232,8 @@ TEST_P(TapeIn, StepsThatMakeNoSenseAreRefused) {
     }
     for (const char* list : {"writes", "reads"}) {
         for (std::size_t column = 0; column < good[list][0].size(); ++column) {
-            for (const Json& wrong :
-                 {Json(-1), Json(1000), Json(INT64_MAX), Json(INT64_MIN), Json("x"), Json(1e300)}) {
+            for (const Json& wrong : {Json(-1), Json(std::int64_t{1} << 41), Json(INT64_MAX),
+                                      Json(INT64_MIN), Json("x"), Json(1e300)}) {
                 Json step = good;
                 step[list][0][column] = wrong;
                 refused(step, std::string(list) + " column " + std::to_string(column));
