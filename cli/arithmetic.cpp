@@ -1,7 +1,7 @@
 // `kvtape arithmetic`: how the cost of n tokens grows with n. Counts of a real run stand beside the
 // closed forms, and must be equal as integers.
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -33,10 +33,10 @@ constexpr double most_flops = 1e14;  // half an hour or more on two cores
 // A model of the given shape with random weights: what it says does not matter here.
 Model<float> random_model(const ModelShape& shape, std::int64_t longest) {
     validate(shape);
-    const double rows = static_cast<double>(2 * (shape.heads + shape.kv_heads) * shape.head_dim +
-                                            3 * shape.ffn) *
-                            static_cast<double>(shape.layers) +
-                        2 * static_cast<double>(shape.vocab);
+    const double rows =
+        static_cast<double>(2 * (shape.heads + shape.kv_heads) * shape.head_dim + 3 * shape.ffn) *
+            static_cast<double>(shape.layers) +
+        2 * static_cast<double>(shape.vocab);
     const double parameters = rows * static_cast<double>(shape.hidden);
     if (parameters > static_cast<double>(most_parameters)) {
         fail("a model of this shape has ", decimal(parameters / 1e6, 0),
@@ -86,10 +86,10 @@ int arithmetic(const ArithmeticOptions& options) {
              decimal(flops / 1e12, 0), " TFLOP, the sweep stops at ", decimal(most_flops / 1e12, 0),
              "; use shorter --lengths or a smaller model");
     }
-    report.decoders = sweep_costs(
-        model, report.lengths, options.threads, [&](std::int64_t done, std::int64_t all) {
-            progress.update("tokens computed", done, all);
-        });
+    report.decoders = sweep_costs(model, report.lengths, options.threads,
+                                  [&](std::int64_t done, std::int64_t all) {
+                                      progress.update("tokens computed", done, all);
+                                  });
     progress.stop();
 
     if (options.json) {
@@ -117,8 +117,10 @@ Action add_arithmetic(CLI::App& verb) {
                         "folder of a model (default: random weights of the shape given below)")
             ->type_name("DIR");
     const auto add_size = [&](const char* option, std::int64_t& size, const char* letter) {
-        verb.add_option(option, size, letter)->type_name("N")->capture_default_str()->excludes(
-            model);
+        verb.add_option(option, size, letter)
+            ->type_name("N")
+            ->capture_default_str()
+            ->excludes(model);
     };
     add_size("--layers", options->shape.layers, "L");
     add_size("--hidden", options->shape.hidden, "d");
@@ -130,8 +132,10 @@ Action add_arithmetic(CLI::App& verb) {
     add_threads_option(verb, options->threads);
     verb.add_flag("--json", options->json, "print the result as JSON, and nothing else");
     verb.footer(
-        "The cost of n tokens is the sum over the passes t = 1 .. n that feed them, starting from one\n"
-        "token. Each is counted by the recorder while the decoder runs, and computed by a closed form.\n"
+        "The cost of n tokens is the sum over the passes t = 1 .. n that feed them, starting from "
+        "one\n"
+        "token. Each is counted by the recorder while the decoder runs, and computed by a closed "
+        "form.\n"
         "\n"
         "Examples:\n"
         "  kvtape arithmetic\n"

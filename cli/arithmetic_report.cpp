@@ -16,10 +16,14 @@ struct Matrix {
 };
 
 std::vector<Matrix> matrices(const ModelShape& s) {
-    return {{"q", s.heads * s.head_dim, s.hidden},    {"k", s.kv_heads * s.head_dim, s.hidden},
-            {"v", s.kv_heads * s.head_dim, s.hidden}, {"o", s.hidden, s.heads * s.head_dim},
-            {"gate", s.ffn, s.hidden},                {"up", s.ffn, s.hidden},
-            {"down", s.hidden, s.ffn},                {"head", s.vocab, s.hidden}};
+    return {{"q", s.heads * s.head_dim, s.hidden},
+            {"k", s.kv_heads * s.head_dim, s.hidden},
+            {"v", s.kv_heads * s.head_dim, s.hidden},
+            {"o", s.hidden, s.heads * s.head_dim},
+            {"gate", s.ffn, s.hidden},
+            {"up", s.ffn, s.hidden},
+            {"down", s.hidden, s.ffn},
+            {"head", s.vocab, s.hidden}};
 }
 
 std::vector<std::int64_t> costs_of(const std::vector<FlopCounts>& flops, Component component) {
@@ -64,7 +68,8 @@ std::string costs_table(const std::vector<std::int64_t>& lengths, const DecoderC
     }
     std::vector<std::string> exponents{"grows like"};
     for (const Component component : columns) {
-        exponents.push_back(in_words(fitted_exponent(lengths, costs_of(costs.measured, component))));
+        exponents.push_back(
+            in_words(fitted_exponent(lengths, costs_of(costs.measured, component))));
     }
     exponents.push_back("");
     exponents.push_back(in_words(fitted_exponent(lengths, totals_of(costs.measured))));
@@ -103,12 +108,13 @@ std::string slogan(const ModelShape& shape, std::int64_t t) {
     const std::int64_t attention = uncached[Component::attention];
     const std::int64_t linear = uncached[Component::projections] + uncached[Component::mlp];
     const std::string prefix = with_commas(t);
-    return "It is often said that without a cache each token costs work quadratic in its prefix. In\n"
-           "the pass over a prefix of " + prefix + ", attention, the quadratic part, is " +
+    return "It is often said that without a cache each token costs work quadratic in its prefix. "
+           "In\n"
+           "the pass over a prefix of " +
+           prefix + ", attention, the quadratic part, is " +
            decimal(percent(attention, uncached.total()), 1) +
            " % of\nthe FLOP; the products with the weights, linear in the prefix, are " +
-           decimal(percent(linear, uncached.total()), 1) +
-           " %.\nWith a cache that pass costs 1/" +
+           decimal(percent(linear, uncached.total()), 1) + " %.\nWith a cache that pass costs 1/" +
            decimal(static_cast<double>(uncached.total()) / static_cast<double>(cached.total()), 0) +
            " of it: " + with_commas(cached.total()) + " FLOP instead of\n" +
            with_commas(uncached.total()) + ".\n";
@@ -137,8 +143,8 @@ Json json_component(const std::vector<std::int64_t>& lengths,
 }  // namespace
 
 Json ArithmeticReport::json() const {
-    Json json = {{"model", model}, {"shape", json_shape(shape)}, {"unit", "FLOP"},
-                 {"flop_per_mac", 2}, {"fit", fit_method}, {"lengths", lengths}};
+    Json json = {{"model", model},    {"shape", json_shape(shape)}, {"unit", "FLOP"},
+                 {"flop_per_mac", 2}, {"fit", fit_method},          {"lengths", lengths}};
     for (const Matrix& matrix : matrices(shape)) {
         json["linear_layers"].push_back({{"name", matrix.name},
                                          {"outputs", matrix.outputs},
@@ -150,8 +156,9 @@ Json ArithmeticReport::json() const {
         Json components;
         for (int i = 0; i < component_count; ++i) {
             const auto component = static_cast<Component>(i);
-            components[name(component)] = json_component(
-                lengths, costs_of(costs.measured, component), costs_of(costs.closed_form, component));
+            components[name(component)] =
+                json_component(lengths, costs_of(costs.measured, component),
+                               costs_of(costs.closed_form, component));
         }
         components["total"] =
             json_component(lengths, totals_of(costs.measured), totals_of(costs.closed_form));
@@ -170,8 +177,9 @@ std::string ArithmeticReport::text() const {
                        std::to_string(s.kv_heads) + ", D " + std::to_string(s.head_dim) + ", F " +
                        std::to_string(s.ffn) + ", V " + std::to_string(s.vocab) + "\n\n";
 
-    text += "One token through each weight matrix of a layer, and through the head. One\n"
-            "multiply-accumulate (MAC) is two FLOP:\n";
+    text +=
+        "One token through each weight matrix of a layer, and through the head. One\n"
+        "multiply-accumulate (MAC) is two FLOP:\n";
     Table weights;
     weights.add_row({"matrix", "outputs", "inputs", "MAC", "FLOP"});
     for (const Matrix& matrix : matrices(s)) {
@@ -180,7 +188,8 @@ std::string ArithmeticReport::text() const {
     }
     text += weights.text();
 
-    text += "\nFLOP of n tokens in all, fed one by one: counted while decoding, and by closed form.\n";
+    text +=
+        "\nFLOP of n tokens in all, fed one by one: counted while decoding, and by closed form.\n";
     for (const DecoderCosts& costs : decoders) {
         if (costs.cache == "paged") {
             text += "\ncache paged: " +

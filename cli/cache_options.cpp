@@ -1,7 +1,7 @@
 #include "cli/cache_options.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <CLI/CLI.hpp>
 #include <cmath>
 
 #include "cli/units.h"
@@ -17,7 +17,9 @@ namespace {
 constexpr std::int64_t largest_block_size = 1 << 20;
 constexpr std::int64_t most_blocks = std::int64_t{1} << 40;
 
-bool is_fp8(KvDtype dtype) { return bytes_per_element(dtype) == 1; }
+bool is_fp8(KvDtype dtype) {
+    return bytes_per_element(dtype) == 1;
+}
 
 void lower(LengthLimit& limit, std::int64_t tokens, const std::string& reason) {
     if (tokens < limit.tokens) limit = {tokens, reason};
@@ -33,7 +35,8 @@ std::int64_t pool_blocks(const CacheOptions& options, const ModelShape& shape,
         kv_bytes_per_block(shape, parse_kv_dtype(options.dtype), options.block_size);
     if (bytes < block_bytes) {
         fail("--kv-cache-memory-bytes is ", bytes, ", one block of ", options.block_size,
-             " tokens needs ", block_bytes, " bytes; allow more memory, or use a smaller "
+             " tokens needs ", block_bytes,
+             " bytes; allow more memory, or use a smaller "
              "--block-size");
     }
     // More blocks than one sequence can fill would never be touched.
@@ -69,9 +72,11 @@ void check(const CacheOptions& options) {
     if (options.memory) parse_bytes("--kv-cache-memory-bytes", *options.memory);
     if (!options.scale) return;
     if (!is_fp8(dtype)) {
-        fail("--kv-scale is for fp8_e4m3 and fp8_e5m2; ", name(dtype), " stores values as they are");
+        fail("--kv-scale is for fp8_e4m3 and fp8_e5m2; ", name(dtype),
+             " stores values as they are");
     }
-    // In this range neither the quotient nor the product of a value and the scale leaves the floats.
+    // In this range neither the quotient nor the product of a value and the scale leaves the
+    // floats.
     if (!(*options.scale >= 0x1p-100f && *options.scale <= 0x1p100f)) {
         fail("--kv-scale is ", *options.scale, "; use a number from 2^-100 to 2^100");
     }
@@ -104,7 +109,8 @@ std::unique_ptr<KvCache> make_cache(const std::string& kind, const CacheOptions&
         // A request that does not fit is refused by the decoder; here it must not ask for memory.
         const std::int64_t room = limit.tokens - std::min(std::ssize(request.prompt), limit.tokens);
         const std::int64_t longest =
-            limit.tokens - room + std::clamp<std::int64_t>(request.max_tokens.value_or(room), 0, room);
+            limit.tokens - room +
+            std::clamp<std::int64_t>(request.max_tokens.value_or(room), 0, room);
         return std::make_unique<NoCache>(shape, dtype, std::max<std::int64_t>(longest, 1), scale);
     }
     if (kind == "contiguous") {
@@ -123,11 +129,12 @@ std::string loss_warning(const CacheOptions& options, const StoreCounts& losses)
     const std::string worst =
         "; largest relative error " + decimal(static_cast<double>(losses.worst_relative_error), 4);
     if (is_fp8(dtype) && !options.scale) {
-        text = std::string("no --kv-scale given for ") + name(dtype) + ", so the scale is 1: " +
-               with_commas(losses.saturated) + " stored values saturated" + worst;
+        text = std::string("no --kv-scale given for ") + name(dtype) +
+               ", so the scale is 1: " + with_commas(losses.saturated) +
+               " stored values saturated" + worst;
     } else if (losses.saturated > 0) {
-        text = with_commas(losses.saturated) + " values saturated in the " + name(dtype) + " cache" +
-               worst;
+        text = with_commas(losses.saturated) + " values saturated in the " + name(dtype) +
+               " cache" + worst;
     }
     if (losses.saturated > 0) text += "; a larger --kv-scale avoids it";
     if (losses.non_finite > 0) {

@@ -1,5 +1,5 @@
-// How the cache is built: its number format, its blocks, its memory. The names are vLLM's where vLLM
-// has the knob.
+// How the cache is built: its number format, its blocks, its memory. The names are vLLM's where
+// vLLM has the knob.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@ void check(const CacheOptions& options);
 LengthLimit cache_length_limit(const CacheOptions& options, const ModelShape& shape,
                                std::int64_t max_model_len, const std::vector<std::string>& kinds);
 
-// An empty cache for one sequence of up to `limit.tokens` tokens. The contiguous cache reserves that
-// much, as such caches do; the one that forgets needs room for one pass, which has at most as many
-// tokens as prompt and max_tokens together.
+// An empty cache for one sequence of up to `limit.tokens` tokens. The contiguous cache reserves
+// that much, as such caches do; the one that forgets needs room for one pass, which has at most as
+// many tokens as prompt and max_tokens together.
 std::unique_ptr<KvCache> make_cache(const std::string& kind, const CacheOptions& options,
                                     const ModelShape& shape, const LengthLimit& limit,
                                     const Request& request);

@@ -18,8 +18,8 @@ namespace kvtape {
 inline constexpr const char* picture_legend =
     "# written now   o written before, read now   - not read now   . empty";
 
-// Each line starts with `indent` spaces and the position of its first cell. `block_size` is 0 unless
-// the lane is paged; blocks too long for a line are drawn without brackets.
+// Each line starts with `indent` spaces and the position of its first cell. `block_size` is 0
+// unless the lane is paged; blocks too long for a line are drawn without brackets.
 std::string cache_picture(std::span<const Cell> cells, std::int64_t block_size, int indent);
 
 }  // namespace kvtape

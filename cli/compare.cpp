@@ -1,4 +1,5 @@
-// `kvtape compare`: the three decoders on one prompt, what each did, and whether every bit is equal.
+// `kvtape compare`: the three decoders on one prompt, what each did, and whether every bit is
+// equal.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -35,13 +36,14 @@ int compare_decoders(const CompareOptions& options) {
         make_request(options.request, prompt_ids(options.prompt, loaded), config);
 
     std::int64_t generated = 0;
-    const ComparisonRun run = run_comparison(
-        loaded, request, max_model_len(options.request, config), options.cache,
-        options.model.threads, options.tape, [&](const Step& step) {
-            if (step.lane == 0 && !step.spans.front().sampled.empty()) generated += 1;
-            progress.update("three decoders in lockstep, " + std::to_string(generated) +
-                            " tokens so far");
-        });
+    const ComparisonRun run =
+        run_comparison(loaded, request, max_model_len(options.request, config), options.cache,
+                       options.model.threads, options.tape, [&](const Step& step) {
+                           if (step.lane == 0 && !step.spans.front().sampled.empty())
+                               generated += 1;
+                           progress.update("three decoders in lockstep, " +
+                                           std::to_string(generated) + " tokens so far");
+                       });
     progress.stop();
 
     const std::string warning = loss_warning(options.cache, comparison_losses(run));
@@ -73,8 +75,10 @@ Action add_compare(CLI::App& verb) {
     add_tape_options(verb, options->tape);
     verb.add_flag("--json", options->json, "print the result as JSON, and nothing else");
     verb.footer(
-        "The decoders run in lockstep, one pass of each in turn. The logits of every step and every\n"
-        "row of K and V that any of them stores are compared bit for bit. Times include the recording\n"
+        "The decoders run in lockstep, one pass of each in turn. The logits of every step and "
+        "every\n"
+        "row of K and V that any of them stores are compared bit for bit. Times include the "
+        "recording\n"
         "and hashing of every access.\n"
         "\n"
         "Examples:\n"

@@ -1,8 +1,8 @@
 #include "cli/comparison_report.h"
 
-#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "cli/run_report.h"
 #include "cli/table.h"
@@ -72,8 +72,8 @@ std::string comparison_table(const ComparisonRun& run) {
                [](const auto& d) { return other_flops(d.flops); });
     add_counts(table, "      total", comparison, [](const auto& d) { return d.flops.total(); });
     add_texts(table, "  beside no cache", comparison, [&](const auto& d) -> std::string {
-        const double ratio = static_cast<double>(first.flops.total()) /
-                             static_cast<double>(d.flops.total());
+        const double ratio =
+            static_cast<double>(first.flops.total()) / static_cast<double>(d.flops.total());
         return &d == &first ? "1" : "1/" + decimal(ratio, 1);
     });
     table.add_line();
@@ -123,24 +123,23 @@ Json comparison_json(const ComparisonRun& run, const LoadedModel& loaded, const 
     const auto generated = std::ssize(comparison.decoders.front().generation.token_ids);
     Json decoders = Json::array();
     for (const DecoderTotals& d : comparison.decoders) {
-        decoders.push_back(
-            {{"cache", d.lane.cache},
-             {"block_size", d.lane.block_size},
-             {"blocks", d.lane.blocks},
-             {"text", loaded.text_of(d.generation.token_ids, request.stop_ids)},
-             {"token_ids", d.generation.token_ids},
-             {"finish_reason", name(d.generation.finish_reason)},
-             {"logits_hash", hex16(d.generation.logits_hash)},
-             {"passes", d.passes},
-             {"flops", json_flops(d.flops)},
-             {"kv_rows_written", d.kv_rows_written},
-             {"kv_rows_read", d.kv_rows_read},
-             {"kv_rows_fetched", d.kv_rows_fetched},
-             {"kv_bytes_held", d.kv_bytes_held},
-             {"seconds", d.seconds},
-             {"ttft_seconds", d.generation.ttft_seconds},
-             {"itl_seconds", d.generation.itl_seconds},
-             {"losses", json_losses(d.generation.losses)}});
+        decoders.push_back({{"cache", d.lane.cache},
+                            {"block_size", d.lane.block_size},
+                            {"blocks", d.lane.blocks},
+                            {"text", loaded.text_of(d.generation.token_ids, request.stop_ids)},
+                            {"token_ids", d.generation.token_ids},
+                            {"finish_reason", name(d.generation.finish_reason)},
+                            {"logits_hash", hex16(d.generation.logits_hash)},
+                            {"passes", d.passes},
+                            {"flops", json_flops(d.flops)},
+                            {"kv_rows_written", d.kv_rows_written},
+                            {"kv_rows_read", d.kv_rows_read},
+                            {"kv_rows_fetched", d.kv_rows_fetched},
+                            {"kv_bytes_held", d.kv_bytes_held},
+                            {"seconds", d.seconds},
+                            {"ttft_seconds", d.generation.ttft_seconds},
+                            {"itl_seconds", d.generation.itl_seconds},
+                            {"losses", json_losses(d.generation.losses)}});
     }
     Json json = {{"model", loaded.name},
                  {"kv_cache_dtype", name(comparison.decoders.front().lane.kv_cache_dtype)},

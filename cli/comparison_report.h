@@ -8,8 +8,8 @@
 
 namespace kvtape {
 
-// One column per decoder: costs by component, rows, bytes, seconds, and all of it beside the decoder
-// without a cache.
+// One column per decoder: costs by component, rows, bytes, seconds, and all of it beside the
+// decoder without a cache.
 std::string comparison_table(const ComparisonRun& run);
 
 // One line: that every bit is equal, and of how many rows, or where the first difference is.

@@ -17,7 +17,7 @@ struct ComparisonRun {
     Comparison comparison;
     std::int64_t prompt_tokens = 0;
     std::int64_t logit_rows = 0;  // of all decoders, each compared with the first one's
-    std::int64_t kv_rows = 0;     // stored by all decoders, each compared with what was first stored
+    std::int64_t kv_rows = 0;  // stored by all decoders, each compared with what was first stored
     std::int64_t tape_steps = 0;
     std::int64_t tape_bytes = 0;
 };

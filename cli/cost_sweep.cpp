@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::int64_t longest_searched = 1 << 24;
 
-std::int64_t tokens_in_pass(bool cached, std::int64_t t) { return cached ? 1 : t; }
+std::int64_t tokens_in_pass(bool cached, std::int64_t t) {
+    return cached ? 1 : t;
+}
 
 // Sums of pass_cost(1) .. pass_cost(n) for each n of `lengths`.
 std::vector<FlopCounts> closed_forms(const ModelShape& shape, bool cached,

@@ -1,11 +1,11 @@
 // Refuses a CPU that lacks the vector instructions this program was built with, in one line instead
 // of a crash.
 //
-// The other files are compiled with those instructions, and the compiler may use them anywhere, also
-// where global objects are set up before main. So the check is a constructor that comes before
-// theirs (101 is the first priority that is not reserved), this file is compiled for any x86-64 CPU,
-// and it calls no inline function of the C++ library: the linker keeps one copy of such a function,
-// and could keep one that another file compiled.
+// The other files are compiled with those instructions, and the compiler may use them anywhere,
+// also where global objects are set up before main. So the check is a constructor that comes before
+// theirs (101 is the first priority that is not reserved), this file is compiled for any x86-64
+// CPU, and it calls no inline function of the C++ library: the linker keeps one copy of such a
+// function, and could keep one that another file compiled.
 #include <unistd.h>
 
 #include <cstddef>

@@ -1,7 +1,8 @@
-// `kvtape demo`: the main job. The shipped model decodes its prepared prompt three ways at once; the
-// text streams side by side; then come the costs, the proof that every bit is equal, and the tape.
-#include <CLI/CLI.hpp>
+// `kvtape demo`: the main job. The shipped model decodes its prepared prompt three ways at once;
+// the text streams side by side; then come the costs, the proof that every bit is equal, and the
+// tape.
 #include <array>
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -71,12 +72,11 @@ std::string introduction(const LoadedModel& loaded, const std::string& prompt,
                          std::int64_t prompt_tokens, std::size_t width) {
     const ModelConfig& config = loaded.model.config;
     const ModelShape& s = config.shape;
-    return "The model \"" + loaded.name + "\": " +
-           decimal(static_cast<double>(loaded.model.parameters()) / 1e6, 2) +
-           " million weights, " + std::to_string(s.layers) + " layers, " +
-           std::to_string(s.heads) + " query heads that share " + std::to_string(s.kv_heads) +
-           " KV heads.\n\nThe prompt, " + with_commas(prompt_tokens) + " tokens:\n\n" +
-           wrapped(prompt, width - 4, "  | ") +
+    return "The model \"" + loaded.name +
+           "\": " + decimal(static_cast<double>(loaded.model.parameters()) / 1e6, 2) +
+           " million weights, " + std::to_string(s.layers) + " layers, " + std::to_string(s.heads) +
+           " query heads that share " + std::to_string(s.kv_heads) + " KV heads.\n\nThe prompt, " +
+           with_commas(prompt_tokens) + " tokens:\n\n" + wrapped(prompt, width - 4, "  | ") +
            "\nThree decoders go on from there, a token of each in turn:\n\n";
 }
 
@@ -128,7 +128,8 @@ std::string lesson_of_the_latencies(const ComparisonRun& run) {
     return "With a cache the first token took " + duration(cached.ttft_seconds) +
            ", for it the whole prompt went through the model;\neach later token took " +
            duration(with.median) + ", for one token did. Without a cache each later one took\n" +
-           duration(without.median) + ", as the whole prefix goes through again (medians, while "
+           duration(without.median) +
+           ", as the whole prefix goes through again (medians, while "
            "recording).\n";
 }
 
@@ -138,14 +139,14 @@ int demo(const DemoOptions& options) {
     Progress progress("loading the model");
     const LoadedModel loaded = load(options.model);
     if (!loaded.tokenizer) {
-        fail(options.model.directory, "/tokenizer.json is missing; the demo needs a model with text");
+        fail(options.model.directory,
+             "/tokenizer.json is missing; the demo needs a model with text");
     }
     const std::string prompt = demo_prompt(options.model);
     RequestOptions request_options;
     request_options.max_tokens = options.max_tokens;
     const ModelConfig& config = loaded.model.config;
-    const Request request =
-        make_request(request_options, loaded.tokenizer->encode(prompt), config);
+    const Request request = make_request(request_options, loaded.tokenizer->encode(prompt), config);
     check_tape_is_ours(options.tape, loaded, request.prompt);
     admit(request, {config.max_model_len});
     progress.stop();
@@ -155,8 +156,8 @@ int demo(const DemoOptions& options) {
     if (!options.json) {
         print(introduction(loaded, prompt, std::ssize(request.prompt),
                            static_cast<std::size_t>(width)));
-        columns = std::make_unique<SideBySide>(loaded, request,
-                                               static_cast<std::size_t>(width / 3 - 2));
+        columns =
+            std::make_unique<SideBySide>(loaded, request, static_cast<std::size_t>(width / 3 - 2));
     }
     const ComparisonRun run =
         run_comparison(loaded, request, config.max_model_len, {}, options.model.threads,
@@ -174,8 +175,12 @@ int demo(const DemoOptions& options) {
           "Every access and every FLOP is on the tape " + options.tape + " (" +
           with_commas(run.tape_steps) + " steps, " + with_commas(run.tape_bytes) + " bytes).\n\n" +
           "Next:\n"
-          "  ./kvtape inspect " + options.tape + " --at 1     what was in the caches, and what was read\n"
-          "  ./kvtape inspect " + options.tape + " --verify   recount everything\n"
+          "  ./kvtape inspect " +
+          options.tape +
+          " --at 1     what was in the caches, and what was read\n"
+          "  ./kvtape inspect " +
+          options.tape +
+          " --verify   recount everything\n"
           "  ./kvtape lesson 1                  begin at the beginning\n");
     if (equal) return exit_code::ok;
     say(verdict_line(run));

@@ -120,11 +120,13 @@ Action add_footprint(CLI::App& verb) {
     verb.add_option("--config", options->config, "config.json of a Hugging Face checkpoint")
         ->type_name("FILE");
     verb.add_option("--layers", options->layers, "L")->type_name("N");
-    verb.add_option("--heads", options->heads, "H, query heads: checked and shown; they cost no cache")
+    verb.add_option("--heads", options->heads,
+                    "H, query heads: checked and shown; they cost no cache")
         ->type_name("N");
     verb.add_option("--kv-heads", options->kv_heads, "G")->type_name("N");
     verb.add_option("--head-dim", options->head_dim, "D")->type_name("N");
-    verb.add_option("--dtype,--kv-cache-dtype", options->dtype, "f32, f16, bf16, fp8_e4m3, fp8_e5m2")
+    verb.add_option("--dtype,--kv-cache-dtype", options->dtype,
+                    "f32, f16, bf16, fp8_e4m3, fp8_e5m2")
         ->type_name("DTYPE")
         ->capture_default_str();
     verb.add_option("--tokens", options->tokens, "length of a sequence")->type_name("N");
@@ -133,9 +135,9 @@ Action add_footprint(CLI::App& verb) {
         ->capture_default_str();
     verb.add_option("--block-size", options->block_size, "tokens per block (default: not paged)")
         ->type_name("B");
-    CLI::Option* const budget =
-        verb.add_option("--budget", options->budget, "memory for the cache: bytes, or such as 24GiB")
-            ->type_name("BYTES");
+    CLI::Option* const budget = verb.add_option("--budget", options->budget,
+                                                "memory for the cache: bytes, or such as 24GiB")
+                                    ->type_name("BYTES");
     CLI::Option* const blocks =
         verb.add_option("--blocks", options->blocks, "blocks there are for the cache")
             ->type_name("N")

@@ -1,7 +1,7 @@
 #include "cli/footprint_report.h"
 
-#include <nlohmann/json.hpp>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cli/units.h"
 #include "core/check.h"

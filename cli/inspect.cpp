@@ -1,8 +1,8 @@
-// `kvtape inspect TAPE`: what a tape holds; what was in the cache at a step; and, with --verify, a recount
-// of everything that shares nothing with the program that wrote it.
-#include <nlohmann/json.hpp>
+// `kvtape inspect TAPE`: what a tape holds; what was in the cache at a step; and, with --verify, a
+// recount of everything that shares nothing with the program that wrote it.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -56,8 +56,8 @@ RowChoice chosen_row(const InspectOptions& options, const TapeHeader& header) {
             options.kind == "k" ? Kind::key : Kind::value};
 }
 
-// Reads the whole tape once, for the summary and for the steps that --at asks for. A tape that is cut
-// or damaged is read as far as it goes.
+// Reads the whole tape once, for the summary and for the steps that --at asks for. A tape that is
+// cut or damaged is read as far as it goes.
 TapeSummary read_tape(const InspectOptions& options, std::vector<StepView>& views,
                       Progress& progress, int& exit) {
     TapeReader reader(options.tape);
@@ -75,7 +75,8 @@ TapeSummary read_tape(const InspectOptions& options, std::vector<StepView>& view
         for (; got == TapeReader::Next::step; got = reader.next(step)) {
             summary.lanes[static_cast<std::size_t>(step.lane)].add(step);
             for (StepView& view : views) view.add(step);
-            progress.update("reading the tape, " + with_commas(reader.steps_read()) + " steps so far");
+            progress.update("reading the tape, " + with_commas(reader.steps_read()) +
+                            " steps so far");
         }
         if (got == TapeReader::Next::incomplete) {
             summary.fault = reader.truncation().what();
@@ -110,9 +111,8 @@ Json verified_in_json(const VerifyReport& report) {
                  {"problems_found", report.problems_found},
                  {"problems", Json::array()}};
     for (const VerifyProblem& problem : report.problems) {
-        json["problems"].push_back({{"lane", problem.lane},
-                                    {"step", problem.step},
-                                    {"what", printable(problem.what)}});
+        json["problems"].push_back(
+            {{"lane", problem.lane}, {"step", problem.step}, {"what", printable(problem.what)}});
     }
     return json;
 }
@@ -181,7 +181,8 @@ Action add_inspect(CLI::App& verb) {
                   "expand every run, recount everything and compare with the closed forms");
     verb.add_flag("--json", options->json, "print the result as JSON, and nothing else");
     verb.footer(
-        "Exit codes: 0 the tape is whole (and, with --verify, consistent); 3 it contradicts itself;\n"
+        "Exit codes: 0 the tape is whole (and, with --verify, consistent); 3 it contradicts "
+        "itself;\n"
         "4 it is cut; 1 it cannot be read, or a record is damaged.\n"
         "\n"
         "Examples:\n"

@@ -1,7 +1,7 @@
 #include "cli/inspect_step.h"
 
-#include <nlohmann/json.hpp>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cli/cache_picture.h"
 #include "cli/output.h"
@@ -36,7 +36,9 @@ std::string range_in_words(const char* thing, std::int64_t begin, std::int64_t e
     return std::string(thing) + "s " + with_commas(begin) + " to " + with_commas(end - 1);
 }
 
-std::string decimal_float(float value) { return decimal(static_cast<double>(value), 3); }
+std::string decimal_float(float value) {
+    return decimal(static_cast<double>(value), 3);
+}
 
 struct RowCounts {
     std::int64_t written = 0, read = 0, fetched = 0;
@@ -98,8 +100,8 @@ std::int64_t StepView::whole_block_bytes(const SpanRecord& span) const {
 std::string StepView::text(const RowChoice& choice) const {
     const Step& step = *step_;
     const RowCounts rows = count_rows(step);
-    std::string text = "lane " + escaped(lane().name) + ", step " + with_commas(step.index) + " of " +
-                       with_commas(steps()) + ": " + name(step.phase) + "\n";
+    std::string text = "lane " + escaped(lane().name) + ", step " + with_commas(step.index) +
+                       " of " + with_commas(steps()) + ": " + name(step.phase) + "\n";
     for (const SpanRecord& span : step.spans) {
         std::string bytes;
         for (const TokenText& token : span.tokens) bytes += token.bytes;
@@ -127,8 +129,8 @@ std::string StepView::text(const RowChoice& choice) const {
     text += "  written       " + with_commas(rows.written) + " rows, " +
             bytes_in_units(step.kv_bytes_written) + "\n";
     text += "  read          " + with_commas(rows.read) + " rows by query heads; " +
-            with_commas(rows.fetched) + " fetched, once per group: " +
-            bytes_in_units(step.kv_bytes_read) + "\n";
+            with_commas(rows.fetched) +
+            " fetched, once per group: " + bytes_in_units(step.kv_bytes_read) + "\n";
     if (lane().block_size > 0 && step.phase == Phase::decode) {
         std::int64_t bytes = 0;
         for (const SpanRecord& span : step.spans) bytes += whole_block_bytes(span);

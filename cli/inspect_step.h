@@ -1,4 +1,5 @@
-// One step of one lane of a tape: what was computed, what lay in the cache, what was read and written.
+// One step of one lane of a tape: what was computed, what lay in the cache, what was read and
+// written.
 #pragma once
 
 #include <cstdint>

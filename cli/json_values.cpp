@@ -1,8 +1,8 @@
 #include "cli/json_values.h"
 
-#include <nlohmann/json.hpp>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "cli/output.h"
 
@@ -31,19 +31,20 @@ Json json_flops(const FlopCounts& flops) {
 }
 
 Json json_losses(const StoreCounts& losses) {
-    return {{"saturated", losses.saturated},
-            {"non_finite", losses.non_finite},
-            {"worst_relative_error",
-             json_number(static_cast<double>(losses.worst_relative_error))}};
+    return {
+        {"saturated", losses.saturated},
+        {"non_finite", losses.non_finite},
+        {"worst_relative_error", json_number(static_cast<double>(losses.worst_relative_error))}};
 }
 
 Json json_shape(const ModelShape& shape) {
-    return {{"layers", shape.layers},     {"hidden", shape.hidden},
-            {"heads", shape.heads},       {"kv_heads", shape.kv_heads},
-            {"head_dim", shape.head_dim}, {"ffn", shape.ffn},
+    return {{"layers", shape.layers},     {"hidden", shape.hidden},     {"heads", shape.heads},
+            {"kv_heads", shape.kv_heads}, {"head_dim", shape.head_dim}, {"ffn", shape.ffn},
             {"vocab", shape.vocab}};
 }
 
-void print_json(const Json& value) { print(value.dump(2) + "\n"); }
+void print_json(const Json& value) {
+    print(value.dump(2) + "\n");
+}
 
 }  // namespace kvtape

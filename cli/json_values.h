@@ -1,7 +1,7 @@
 // How the numbers of `--json` are spelled. Keys keep the order in which they were written.
 //
-// JSON has no infinity and no NaN; like on the tape they are the strings "Infinity", "-Infinity" and
-// "NaN". Hashes are 16 hex digits in a string, because many readers take numbers for doubles.
+// JSON has no infinity and no NaN; like on the tape they are the strings "Infinity", "-Infinity"
+// and "NaN". Hashes are 16 hex digits in a string, because many readers take numbers for doubles.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,12 @@
-// `kvtape lesson N`: the text of a lesson, then what its program prints. Without a number, the list.
+// `kvtape lesson N`: the text of a lesson, then what its program prints. Without a number, the
+// list.
 //
-// The texts are in the source, lessons/NN_name/README.md; the programs are built beside this one, as
+// The texts are in the source, lessons/NN_name/README.md; the programs are built beside this one,
+// as
 // ../lessons/lesson_NN.
-#include <CLI/CLI.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -110,9 +112,8 @@ int show_lesson(int number) {
              " is missing; './kvtape build' builds it");
     }
     const std::string path = fs::relative(lesson->text).string();
-    print(read_text_file(lesson->text.string(), largest_text_bytes) + "\n" +
-          std::string(78, '-') + "\nThe text above is " + path +
-          ".\nIts program, main.cpp beside it, prints:\n\n");
+    print(read_text_file(lesson->text.string(), largest_text_bytes) + "\n" + std::string(78, '-') +
+          "\nThe text above is " + path + ".\nIts program, main.cpp beside it, prints:\n\n");
     return run_program(program);
 }
 

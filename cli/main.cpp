@@ -1,7 +1,7 @@
-// The `kvtape` program: finds the verb, parses its options, runs it, and turns every failure into one
-// line and an exit code (cli/exit_code.h).
-#include <CLI/CLI.hpp>
+// The `kvtape` program: finds the verb, parses its options, runs it, and turns every failure into
+// one line and an exit code (cli/exit_code.h).
 #include <algorithm>
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
 #include <iterator>
@@ -33,7 +33,8 @@ constexpr Verb verbs[] = {
 };
 
 constexpr const char* footer =
-    "Exit codes: 0 done; 1 failed, one line says why; 2 wrong command line; 3 bits, counts or accesses\n"
+    "Exit codes: 0 done; 1 failed, one line says why; 2 wrong command line; 3 bits, counts or "
+    "accesses\n"
     "are not what they must be; 4 the tape is cut.\n"
     "\n"
     "Examples:\n"
@@ -94,7 +95,8 @@ int run_program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     using namespace kvtape;
-    // A write to a closed pipe then fails like any other write, and the tape can be closed properly.
+    // A write to a closed pipe then fails like any other write, and the tape can be closed
+    // properly.
     std::signal(SIGPIPE, SIG_IGN);
     try {
         return run_program(argc, argv);

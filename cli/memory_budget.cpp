@@ -11,7 +11,9 @@ namespace {
 // 8 EiB: more than that many bytes do not fit into 64 bits.
 constexpr double most_gib = 0x1p33;
 
-std::string gib(double amount) { return decimal(amount, 2) + " GiB"; }
+std::string gib(double amount) {
+    return decimal(amount, 2) + " GiB";
+}
 
 }  // namespace
 
@@ -51,7 +53,8 @@ std::int64_t bytes_left_for_cache(const MemoryTerms& terms) {
 Capacity capacity_of(std::int64_t budget_bytes, std::int64_t bytes_per_token,
                      std::optional<std::int64_t> block_size) {
     const std::int64_t unit_tokens = block_size.value_or(1);
-    const std::int64_t unit_bytes = checked_product(bytes_per_token, unit_tokens, "bytes per block");
+    const std::int64_t unit_bytes =
+        checked_product(bytes_per_token, unit_tokens, "bytes per block");
     const std::int64_t units = budget_bytes / unit_bytes;
     if (units < 1) {
         fail("the budget of ", with_commas(budget_bytes), " bytes holds nothing: one ",

@@ -1,5 +1,5 @@
-// From what a device has to what is left for the cache, and from there to blocks and tokens. A budget
-// below zero is refused with every term; nothing wraps around to a huge number of blocks.
+// From what a device has to what is left for the cache, and from there to blocks and tokens. A
+// budget below zero is refused with every term; nothing wraps around to a huge number of blocks.
 #pragma once
 
 #include <cstdint>

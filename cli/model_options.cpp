@@ -1,8 +1,8 @@
 #include "cli/model_options.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -123,9 +123,10 @@ void check(const PromptOptions& options) {
                       static_cast<int>(options.file.has_value()) +
                       static_cast<int>(options.ids.has_value());
     if (given != 1) {
-        throw UsageError(given == 0 ? "no prompt; give --prompt TEXT, --prompt-file FILE or --ids 1,2,3"
-                                    : "more than one prompt; give only one of --prompt, "
-                                      "--prompt-file and --ids");
+        throw UsageError(given == 0
+                             ? "no prompt; give --prompt TEXT, --prompt-file FILE or --ids 1,2,3"
+                             : "more than one prompt; give only one of --prompt, "
+                               "--prompt-file and --ids");
     }
 }
 
@@ -144,8 +145,8 @@ std::vector<std::int32_t> prompt_ids(const PromptOptions& options, const LoadedM
     const std::int64_t vocab = loaded.model.config.shape.vocab;
     for (std::size_t i = 0; i < ids.size(); ++i) {
         if (ids[i] < 0 || ids[i] >= vocab) {
-            fail("--ids: token id ", ids[i], " (number ", i + 1, ") is not in the vocabulary; use 0 to ",
-                 vocab - 1);
+            fail("--ids: token id ", ids[i], " (number ", i + 1,
+                 ") is not in the vocabulary; use 0 to ", vocab - 1);
         }
     }
     return ids;

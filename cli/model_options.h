@@ -40,8 +40,8 @@ struct LoadedModel {
                         std::span<const std::int32_t> stop_ids) const;
 };
 
-// Loads config.json, model.safetensors and, if it is there, tokenizer.json. Defaults that the config
-// leaves open are said on standard error. Throws Error if a file is missing or malformed.
+// Loads config.json, model.safetensors and, if it is there, tokenizer.json. Defaults that the
+// config leaves open are said on standard error. Throws Error if a file is missing or malformed.
 LoadedModel load(const ModelOptions& options);
 
 struct PromptOptions {
@@ -53,8 +53,8 @@ struct PromptOptions {
 // Adds --prompt, --prompt-file and --ids.
 void add_prompt_options(CLI::App& verb, PromptOptions& options);
 
-// The token ids of the one prompt that is given. Throws UsageError unless exactly one is, Error if it
-// cannot be read, is not UTF-8 or holds ids outside the vocabulary.
+// The token ids of the one prompt that is given. Throws UsageError unless exactly one is, Error if
+// it cannot be read, is not UTF-8 or holds ids outside the vocabulary.
 std::vector<std::int32_t> prompt_ids(const PromptOptions& options, const LoadedModel& loaded);
 
 // Throws UsageError unless exactly one way to give the prompt is used.

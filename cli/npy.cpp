@@ -54,8 +54,7 @@ void NpyWriter::close() {
     if (std::fseek(file_.get(), 0, SEEK_SET) != 0) cannot_write();
     write_header();
     // fclose writes what is still buffered; only then is the file known to be whole.
-    if (std::fclose(file_.release()) != 0 ||
-        std::rename(part_path_.c_str(), path_.c_str()) != 0) {
+    if (std::fclose(file_.release()) != 0 || std::rename(part_path_.c_str(), path_.c_str()) != 0) {
         const int error = errno;
         std::remove(part_path_.c_str());
         errno = error;

@@ -48,7 +48,9 @@ std::string escaped(std::string_view text) {
     return visible;
 }
 
-bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
+bool stdout_is_terminal() {
+    return isatty(STDOUT_FILENO) == 1;
+}
 
 int terminal_columns() {
     winsize size{};

@@ -1,5 +1,6 @@
-// Where the program's words go. Results go to standard output, everything else to standard error, so
-// that output can be piped. A write that fails is noticed: a full disk must not look like success.
+// Where the program's words go. Results go to standard output, everything else to standard error,
+// so that output can be piped. A write that fails is noticed: a full disk must not look like
+// success.
 #pragma once
 
 #include <stdexcept>

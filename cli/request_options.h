@@ -19,7 +19,8 @@ struct RequestOptions {
     bool ignore_eos = false;
 };
 
-// Adds --max-tokens, --max-model-len, --prefill-chunk, --temperature, --top-p, --seed, --ignore-eos.
+// Adds --max-tokens, --max-model-len, --prefill-chunk, --temperature, --top-p, --seed,
+// --ignore-eos.
 void add_request_options(CLI::App& verb, RequestOptions& options);
 
 // Throws Error for the first option that is out of range.

@@ -1,7 +1,7 @@
-// `kvtape run`: one decoder with one cache on one prompt. The text appears as it is produced; then come
-// time to first token and inter-token latency, apart.
-#include <CLI/CLI.hpp>
+// `kvtape run`: one decoder with one cache on one prompt. The text appears as it is produced; then
+// come time to first token and inter-token latency, apart.
 #include <algorithm>
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -143,7 +143,8 @@ int run(const RunOptions& options) {
     print("\n" + run_summary(result));
     if (options.tape.path) {
         print("tape                        " + *options.tape.path + ", " +
-              std::to_string(tape.steps_written()) + " steps; look into it with 'kvtape inspect'\n");
+              std::to_string(tape.steps_written()) +
+              " steps; look into it with 'kvtape inspect'\n");
     }
     if (logits) {
         print("logits                      " + *options.logits + ", float32 [" +

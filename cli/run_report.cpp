@@ -1,7 +1,7 @@
 #include "cli/run_report.h"
 
-#include <nlohmann/json.hpp>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cli/output.h"
 #include "cli/units.h"
@@ -42,8 +42,8 @@ LatencySummary summarize(std::vector<double> seconds) {
     const double last = seconds.back();
     std::sort(seconds.begin(), seconds.end());
     const std::size_t middle = seconds.size() / 2;
-    const double median = seconds.size() % 2 == 1 ? seconds[middle]
-                                                  : (seconds[middle - 1] + seconds[middle]) / 2;
+    const double median =
+        seconds.size() % 2 == 1 ? seconds[middle] : (seconds[middle - 1] + seconds[middle]) / 2;
     return {median, last, seconds.front(), seconds.back()};
 }
 
@@ -88,9 +88,9 @@ std::string run_summary(const RunResult& result) {
         line("inter-token latency (ITL)", "none: only one token was generated");
     } else {
         const LatencySummary itl = summarize(made.itl_seconds);
-        line("inter-token latency (ITL)",
-             "median " + duration(itl.median) + ", last " + duration(itl.last) + ", from " +
-                 duration(itl.least) + " to " + duration(itl.most));
+        line("inter-token latency (ITL)", "median " + duration(itl.median) + ", last " +
+                                              duration(itl.last) + ", from " + duration(itl.least) +
+                                              " to " + duration(itl.most));
     }
     line("cache", cache_in_words(result));
     line("logits hash", hex16(made.logits_hash));

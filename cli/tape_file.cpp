@@ -41,8 +41,12 @@ void TapeFile::record(const std::function<void()>& body) {
     if (writer_) writer_->close();
 }
 
-std::int64_t TapeFile::bytes_written() const { return writer_ ? writer_->bytes_written() : 0; }
+std::int64_t TapeFile::bytes_written() const {
+    return writer_ ? writer_->bytes_written() : 0;
+}
 
-std::int64_t TapeFile::steps_written() const { return writer_ ? writer_->steps_written() : 0; }
+std::int64_t TapeFile::steps_written() const {
+    return writer_ ? writer_->steps_written() : 0;
+}
 
 }  // namespace kvtape

@@ -1,5 +1,5 @@
-// The tape of a run, if one was asked for. Whatever ends the run early is written at its end, so that
-// the tape of a run that was refused says why it has no steps.
+// The tape of a run, if one was asked for. Whatever ends the run early is written at its end, so
+// that the tape of a run that was refused says why it has no steps.
 #pragma once
 
 #include <cstdint>

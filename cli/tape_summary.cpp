@@ -1,7 +1,7 @@
 #include "cli/tape_summary.h"
 
-#include <nlohmann/json.hpp>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cli/output.h"
 #include "cli/table.h"
@@ -66,7 +66,8 @@ std::string TapeSummary::text() const {
         table.add_row(std::move(cells));
     };
     const auto count = [&](const std::string& label, auto member) {
-        row(label, [member](const LaneSummary& lane, const Lane&) { return with_commas(lane.*member); });
+        row(label,
+            [member](const LaneSummary& lane, const Lane&) { return with_commas(lane.*member); });
     };
     row("lane", [](const LaneSummary&, const Lane& lane) { return escaped(lane.name); });
     row("cache", [](const LaneSummary&, const Lane& lane) { return escaped(lane.cache); });
@@ -84,13 +85,12 @@ std::string TapeSummary::text() const {
     count("bytes written", &LaneSummary::kv_bytes_written);
     count("  read", &LaneSummary::kv_bytes_read);
     count("  held at the end", &LaneSummary::kv_bytes_held);
-    row("FLOP", [](const LaneSummary& lane, const Lane&) { return with_commas(lane.flops.total()); });
-    row("values saturated", [](const LaneSummary& lane, const Lane&) {
-        return with_commas(lane.losses.saturated);
-    });
-    row("  not finite", [](const LaneSummary& lane, const Lane&) {
-        return with_commas(lane.losses.non_finite);
-    });
+    row("FLOP",
+        [](const LaneSummary& lane, const Lane&) { return with_commas(lane.flops.total()); });
+    row("values saturated",
+        [](const LaneSummary& lane, const Lane&) { return with_commas(lane.losses.saturated); });
+    row("  not finite",
+        [](const LaneSummary& lane, const Lane&) { return with_commas(lane.losses.non_finite); });
     row("time", [](const LaneSummary& lane, const Lane&) {
         return duration(static_cast<double>(lane.wall_ns) * 1e-9);
     });

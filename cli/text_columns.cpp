@@ -6,7 +6,9 @@
 namespace kvtape {
 namespace {
 
-bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+bool starts_character(char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+}
 
 std::size_t characters_in(std::string_view utf8) {
     return static_cast<std::size_t>(std::count_if(utf8.begin(), utf8.end(), starts_character));
@@ -64,7 +66,10 @@ std::string WrappedText::line(std::size_t index) const {
 
 TextColumns::TextColumns(std::size_t columns, std::size_t width, bool redraw,
                          std::function<void(std::string_view)> print)
-    : width_(width), redraw_(redraw), print_(std::move(print)), texts_(columns, WrappedText(width)) {}
+    : width_(width),
+      redraw_(redraw),
+      print_(std::move(print)),
+      texts_(columns, WrappedText(width)) {}
 
 std::string TextColumns::row(std::size_t index) const {
     std::string row;

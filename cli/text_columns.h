@@ -1,6 +1,6 @@
-// Texts side by side, each in a column of its own, wrapped at spaces and filled while they grow: what
-// `kvtape demo` streams. On a terminal the unfinished row is drawn again and again in place; otherwise
-// only finished rows are printed.
+// Texts side by side, each in a column of its own, wrapped at spaces and filled while they grow:
+// what `kvtape demo` streams. On a terminal the unfinished row is drawn again and again in place;
+// otherwise only finished rows are printed.
 #pragma once
 
 #include <cstddef>

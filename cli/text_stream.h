@@ -1,5 +1,5 @@
-// Tokens into text, as they come. A byte-level token may hold half of a character: its bytes are held
-// back until the other half has come.
+// Tokens into text, as they come. A byte-level token may hold half of a character: its bytes are
+// held back until the other half has come.
 #pragma once
 
 #include <string>

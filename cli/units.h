@@ -31,7 +31,9 @@ std::int64_t parse_bytes(const std::string& option, std::string_view text);
 std::int64_t checked_product(std::int64_t a, std::int64_t b, const char* what);
 
 // a / b, rounded up. 0 <= a, 0 < b.
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+    return a / b + (a % b != 0);
+}
 
 // Throws Error "<option> is <value>; use <smallest> or more" (or up to `largest`).
 void check_at_least(const char* option, std::int64_t value, std::int64_t smallest);

@@ -1,5 +1,5 @@
-// The verbs. Each has a file of its own, which adds the verb's options to the command line and returns
-// what to do once they are parsed.
+// The verbs. Each has a file of its own, which adds the verb's options to the command line and
+// returns what to do once they are parsed.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// The number formats a cache can store its rows in (vLLM's `kv_cache_dtype`). The conversions are in
-// core/number_format.h.
+// The number formats a cache can store its rows in (vLLM's `kv_cache_dtype`). The conversions are
+// in core/number_format.h.
 #pragma once
 
 #include <cstdint>

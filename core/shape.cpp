@@ -12,9 +12,8 @@ void validate(const ModelShape& shape) {
     const struct {
         const char* name;
         std::int64_t value;
-    } sizes[] = {{"layers", shape.layers},     {"hidden", shape.hidden},
-                 {"heads", shape.heads},       {"kv_heads", shape.kv_heads},
-                 {"head_dim", shape.head_dim}, {"ffn", shape.ffn},
+    } sizes[] = {{"layers", shape.layers},     {"hidden", shape.hidden},     {"heads", shape.heads},
+                 {"kv_heads", shape.kv_heads}, {"head_dim", shape.head_dim}, {"ffn", shape.ffn},
                  {"vocab", shape.vocab}};
     constexpr std::int64_t largest = std::int64_t{1} << 24;
     for (const auto& size : sizes) {

@@ -1,14 +1,14 @@
 // Attention of one query over the rows of a cache: softmax(scale * q K^T) V, one query at a time.
 //
-// The sum over keys has one order, whatever the cache, the chunk or the batch: keys are taken in splits
-// of `attention_split`, counted from position 0 of the sequence. Each split is summed by itself and the
-// partial results are merged in split order (the online softmax of Milakov and Gimelshein 2018, arXiv
-// 1805.02867, as FlashAttention uses it). Paging changes where a row lies, never the order of the sum.
-// On a GPU the splits of one query can run side by side; that is why the order is not simply left to
-// right.
+// The sum over keys has one order, whatever the cache, the chunk or the batch: keys are taken in
+// splits of `attention_split`, counted from position 0 of the sequence. Each split is summed by
+// itself and the partial results are merged in split order (the online softmax of Milakov and
+// Gimelshein 2018, arXiv 1805.02867, as FlashAttention uses it). Paging changes where a row lies,
+// never the order of the sum. On a GPU the splits of one query can run side by side; that is why
+// the order is not simply left to right.
 //
-// Query p sees the keys 0..p and no others, also when the whole sequence is computed in one pass. The
-// mask is this loop bound: rows beyond it are not multiplied by zero, they are not touched.
+// Query p sees the keys 0..p and no others, also when the whole sequence is computed in one pass.
+// The mask is this loop bound: rows beyond it are not multiplied by zero, they are not touched.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,8 @@
 namespace kvtape {
 
 // A softmax-weighted sum over some of the keys, not yet divided by its weight. With `maximum` the
-// largest score of these keys:  weight = sum exp(score - maximum),  value = sum exp(score - maximum) v.
+// largest score of these keys:  weight = sum exp(score - maximum),  value = sum exp(score -
+// maximum) v.
 template <class Scalar>
 struct PartialAttention {
     std::int64_t keys = 0;  // 0: nothing seen yet, and the other members mean nothing
@@ -79,10 +80,11 @@ class AttentionScratch {
 struct Attend {
     SequenceId sequence;
     std::int32_t layer;
-    std::int64_t query;         // position of the query
-    std::int64_t visible_keys;  // it sees positions [0, visible_keys): query + 1 under the causal mask
-    Range kv_heads;             // the KV heads, and so the groups of query heads, to compute
-    float scale;                // usually 1 / sqrt(D)
+    std::int64_t query;  // position of the query
+    std::int64_t
+        visible_keys;  // it sees positions [0, visible_keys): query + 1 under the causal mask
+    Range kv_heads;    // the KV heads, and so the groups of query heads, to compute
+    float scale;       // usually 1 / sqrt(D)
 };
 
 // Turns the scores of one split into weights exp(score - maximum) and their sum.
@@ -99,8 +101,8 @@ PartialAttention<Scalar> softmax_of_split(Scalar* scores /* (keys) */, std::int6
     return part;
 }
 
-// Computes out[h] = softmax(scale * q[h] K^T) V for the query heads of a range of KV heads. Blocks are
-// the outer loop and heads the inner one: the rows of a block's heads are neighbours in memory.
+// Computes out[h] = softmax(scale * q[h] K^T) V for the query heads of a range of KV heads. Blocks
+// are the outer loop and heads the inner one: the rows of a block's heads are neighbours in memory.
 template <class Scalar, class Tracer>
 void attend(KvView<Tracer>& view, const ModelShape& shape, const Attend& what,
             const Scalar* q,  // (H, D)
@@ -153,7 +155,8 @@ void attend(KvView<Tracer>& view, const ModelShape& shape, const Attend& what,
                 const Rows values = view.fetch(key_of(g, Kind::value), what.query, position, end);
                 count = values.count;
                 for (std::int64_t h = g * group; h < (g + 1) * group; ++h) {
-                    const Scalar* weight = &scratch.scores[h * scratch.split_size + position - split];
+                    const Scalar* weight =
+                        &scratch.scores[h * scratch.split_size + position - split];
                     Scalar* sum = scratch.parts[h].value;
                     for (std::int64_t j = 0; j < count; ++j) {
                         const float* value = values.data + j * D;

@@ -58,7 +58,9 @@ void BlockPool::free(std::int64_t block, std::int32_t sequence) {
     events_.push_back({PoolEventKind::free, sequence, block, -1});
 }
 
-std::vector<PoolEvent> BlockPool::take_events() { return std::exchange(events_, {}); }
+std::vector<PoolEvent> BlockPool::take_events() {
+    return std::exchange(events_, {});
+}
 
 void BlockPool::check_range(std::int64_t block) const {
     KVTAPE_CHECK(block, >=, 0);

@@ -1,5 +1,5 @@
-// The pool of blocks that all sequences of a paged cache draw from: a free list and a reference count
-// per block. It knows nothing of rows or tokens.
+// The pool of blocks that all sequences of a paged cache draw from: a free list and a reference
+// count per block. It knows nothing of rows or tokens.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ class BlockPool {
     std::int64_t references(std::int64_t block) const;
 
     // Takes a free block for `sequence`, with one reference. Throws Error when none is free.
-    // A block freed last is taken first, because its memory is most likely still in the CPU's cache.
+    // A block freed last is taken first, because its memory is most likely still in the CPU's
+    // cache.
     std::int64_t allocate(std::int32_t sequence);
 
     // One more owner.
@@ -29,8 +30,8 @@ class BlockPool {
     // Error that changes nothing: two owners would later write the same page.
     void free(std::int64_t block, std::int32_t sequence);
 
-    // `sequence` is about to write into a block that it shares: it gives up its reference and gets a
-    // free block instead. Copying the rows is the caller's part. Throws Error when none is free.
+    // `sequence` is about to write into a block that it shares: it gives up its reference and gets
+    // a free block instead. Copying the rows is the caller's part. Throws Error when none is free.
     std::int64_t replace_shared(std::int64_t shared, std::int32_t sequence);
 
     // Everything that happened since the last call, refused frees included.

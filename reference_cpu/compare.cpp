@@ -102,9 +102,9 @@ Comparison compare(const Model<float>& model, const std::vector<std::unique_ptr<
     std::vector<std::unique_ptr<Decoder<Recorder>>> decoders;
     for (std::size_t i = 0; i < caches.size(); ++i) {
         recorders.push_back(std::make_unique<Recorder>(team.size(), /*keep_digests=*/true));
-        decoders.push_back(std::make_unique<Decoder<Recorder>>(
-            model, *caches[i], *recorders[i], team, request, limit, static_cast<std::int32_t>(i),
-            bytes_of));
+        decoders.push_back(
+            std::make_unique<Decoder<Recorder>>(model, *caches[i], *recorders[i], team, request,
+                                                limit, static_cast<std::int32_t>(i), bytes_of));
         comparison.decoders.emplace_back().lane = caches[i]->lane();
     }
 
@@ -129,11 +129,10 @@ Comparison compare(const Model<float>& model, const std::vector<std::unique_ptr<
             }
             if (equal) {
                 equal = false;
-                comparison.verdict =
-                    judge(difference,
-                          decoders[i]->generation().token_ids ==
-                              decoders.front()->generation().token_ids,
-                          decoders[i]->generation().smallest_margin);
+                comparison.verdict = judge(
+                    difference,
+                    decoders[i]->generation().token_ids == decoders.front()->generation().token_ids,
+                    decoders[i]->generation().smallest_margin);
                 comparison.first_difference =
                     changed ? Difference{caches[i]->lane().name, report.step.index, changed->layer,
                                          changed->position, row_name(*changed)}

@@ -1,8 +1,9 @@
-// Several decoders on the same prompt, one pass of each in turn, and the proof that they do the same:
-// the logits of every step and every K and V row that any of them stores are compared bit for bit.
+// Several decoders on the same prompt, one pass of each in turn, and the proof that they do the
+// same: the logits of every step and every K and V row that any of them stores are compared bit for
+// bit.
 //
-// NoCache computes all rows of the prefix again at every step. Each time, they must have the bits that
-// the cached decoders stored once; that is what makes caching exact.
+// NoCache computes all rows of the prefix again at every step. Each time, they must have the bits
+// that the cached decoders stored once; that is what makes caching exact.
 #pragma once
 
 #include <functional>
@@ -31,11 +32,11 @@ struct DecoderTotals {
 
 // Where a decoder first computed something else than the first decoder.
 struct Difference {
-    std::string decoder;     // name of its lane
-    std::int64_t step;       // pass of the decoder
-    std::int64_t layer;      // -1: the rows were equal, the logits were not
-    std::int64_t position;   // in the sequence
-    std::string what;        // "K row of KV head 1", "logits", ...
+    std::string decoder;    // name of its lane
+    std::int64_t step;      // pass of the decoder
+    std::int64_t layer;     // -1: the rows were equal, the logits were not
+    std::int64_t position;  // in the sequence
+    std::string what;       // "K row of KV head 1", "logits", ...
 };
 
 enum class Verdict {
@@ -46,8 +47,9 @@ enum class Verdict {
 };
 const char* name(Verdict verdict);
 
-// Logits of a float32 model computed in another order differ by rounding only. For the small models of
-// the tests and the shipped one, 1e-5 is some ten times the difference seen; a shifted row gives 1e-2.
+// Logits of a float32 model computed in another order differ by rounding only. For the small models
+// of the tests and the shipped one, 1e-5 is some ten times the difference seen; a shifted row gives
+// 1e-2.
 inline constexpr float rounding_tolerance = 1e-5f;
 
 struct Comparison {

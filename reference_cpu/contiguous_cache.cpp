@@ -11,10 +11,13 @@ ContiguousCache::ContiguousCache(const ModelShape& shape, KvDtype dtype, std::in
                                  float scale)
     : KvCache(shape, dtype, scale),
       layout_{shape.layers, shape.kv_heads, capacity, shape.head_dim} {
-    if (capacity < 1) fail("contiguous cache: a capacity of ", capacity, " positions; use 1 or more");
+    if (capacity < 1)
+        fail("contiguous cache: a capacity of ", capacity, " positions; use 1 or more");
 }
 
-Lane ContiguousCache::lane() const { return {"contiguous", "cpu", "contiguous", dtype(), 0, 0}; }
+Lane ContiguousCache::lane() const {
+    return {"contiguous", "cpu", "contiguous", dtype(), 0, 0};
+}
 
 std::int64_t ContiguousCache::length(SequenceId sequence) const {
     const auto found = slabs_.find(sequence);
@@ -40,9 +43,13 @@ void ContiguousCache::reserve(SequenceId sequence, std::int64_t end) {
     slab(sequence).reserved = end;
 }
 
-void ContiguousCache::commit(SequenceId sequence, std::int64_t end) { slab(sequence).length = end; }
+void ContiguousCache::commit(SequenceId sequence, std::int64_t end) {
+    slab(sequence).length = end;
+}
 
-void ContiguousCache::release(SequenceId sequence) { slabs_.erase(sequence); }
+void ContiguousCache::release(SequenceId sequence) {
+    slabs_.erase(sequence);
+}
 
 void ContiguousCache::fork(SequenceId source, SequenceId target) {
     if (slabs_.contains(target)) fail("fork: sequence ", target, " already exists");

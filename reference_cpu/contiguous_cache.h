@@ -1,5 +1,6 @@
-// The simple cache: one array per sequence, [layer][kv_head][position][D], reserved in full when the
-// sequence starts. Easy to address; but a sequence of ten tokens holds memory for `capacity` of them.
+// The simple cache: one array per sequence, [layer][kv_head][position][D], reserved in full when
+// the sequence starts. Easy to address; but a sequence of ten tokens holds memory for `capacity` of
+// them.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // A number that counts what is done to it. The kernels are templates; run on `Counted` instead of
-// `float` they compute the same values and tally every multiply, add, divide, square root and exp. So
-// the FLOPs that kernels report from their shapes are checked against the operations themselves.
+// `float` they compute the same values and tally every multiply, add, divide, square root and exp.
+// So the FLOPs that kernels report from their shapes are checked against the operations themselves.
 //
 // For one thread: each thread has a tally of its own.
 #pragma once
@@ -28,7 +28,7 @@ struct Counted {
     float value = 0;
 
     Counted() = default;
-    Counted(float v) : value(v) {}                // implicit: a constant or a loaded number
+    Counted(float v) : value(v) {}                      // implicit: a constant or a loaded number
     Counted(int v) : Counted(static_cast<float>(v)) {}  // Eigen writes Scalar(0)
 
     friend Counted operator+(Counted a, Counted b) {
@@ -68,7 +68,11 @@ struct Counted {
     }
 };
 
-inline float to_float(float value) { return value; }
-inline float to_float(Counted value) { return value.value; }
+inline float to_float(float value) {
+    return value;
+}
+inline float to_float(Counted value) {
+    return value.value;
+}
 
 }  // namespace kvtape

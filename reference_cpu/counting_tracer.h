@@ -1,6 +1,6 @@
-// A tracer that checks the kernels' reports. Each time a kernel of a Counted model reports its FLOPs,
-// the operations tallied since the previous report are booked under the same component. At the end
-// `reported` and `tallied` must be equal.
+// A tracer that checks the kernels' reports. Each time a kernel of a Counted model reports its
+// FLOPs, the operations tallied since the previous report are booked under the same component. At
+// the end `reported` and `tallied` must be equal.
 #pragma once
 
 #include "reference_cpu/counted.h"

@@ -1,6 +1,6 @@
-// Decoding one sequence, a forward pass at a time: prefill the prompt, pick a token, feed it, pick the
-// next. The same loop serves all caches: a pass is given the tokens from cache.length() on, which is one
-// token for a cache that holds the others and the whole prefix for NoCache.
+// Decoding one sequence, a forward pass at a time: prefill the prompt, pick a token, feed it, pick
+// the next. The same loop serves all caches: a pass is given the tokens from cache.length() on,
+// which is one token for a cache that holds the others and the whole prefix for NoCache.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,19 @@ enum class FinishReason { unfinished, stop, length };
 struct Generation {
     std::vector<std::int32_t> token_ids;  // generated
     FinishReason finish_reason = FinishReason::unfinished;
-    std::string finish_detail;              // which limit was reached
-    std::uint64_t logits_hash = 0;          // FNV-1a over the rows of logits that tokens were picked from
-    double ttft_seconds = 0;                // time to first token: all of prefill
-    std::vector<double> itl_seconds;        // inter-token latencies: one per token after the first
-    float smallest_margin = 0;              // of the picks so far
-    StoreCounts losses;                     // of all steps and layers
+    std::string finish_detail;        // which limit was reached
+    std::uint64_t logits_hash = 0;    // FNV-1a over the rows of logits that tokens were picked from
+    double ttft_seconds = 0;          // time to first token: all of prefill
+    std::vector<double> itl_seconds;  // inter-token latencies: one per token after the first
+    float smallest_margin = 0;        // of the picks so far
+    StoreCounts losses;               // of all steps and layers
 };
 
 // One finished pass. The members are valid until the next one.
 struct PassReport {
-    Step step;                        // runs and FLOPs only if the tracer is enabled
-    std::vector<RowDigest> digests;   // only if the recorder keeps them
-    std::span<const float> logits;    // (logit_rows, V)
+    Step step;                       // runs and FLOPs only if the tracer is enabled
+    std::vector<RowDigest> digests;  // only if the recorder keeps them
+    std::span<const float> logits;   // (logit_rows, V)
     std::int64_t first_logit_position = 0;
 };
 
@@ -44,8 +44,8 @@ using TokenBytes = std::function<std::string(std::int32_t)>;
 template <class Tracer>
 class Decoder {
   public:
-    // Throws Error when the request does not fit (see admit()). The cache holds nothing of sequence 0.
-    // All references outlive the decoder.
+    // Throws Error when the request does not fit (see admit()). The cache holds nothing of sequence
+    // 0. All references outlive the decoder.
     //   lane      index of this decoder among the lanes of the tape
     //   bytes_of  may be empty: the tape then has ids without text
     Decoder(const Model<float>& model, KvCache& cache, Tracer& tracer, Team& team,
@@ -54,7 +54,8 @@ class Decoder {
 
     bool finished() const { return generation_.finish_reason != FinishReason::unfinished; }
 
-    // Runs one forward pass: the next chunk of the prompt, or one decode step. Call while !finished().
+    // Runs one forward pass: the next chunk of the prompt, or one decode step. Call while
+    // !finished().
     const PassReport& step();
 
     const Generation& generation() const { return generation_; }

@@ -1,5 +1,5 @@
-// The body of forward(), step by step. forward.cpp compiles it for the tracers of this project; a test
-// with a tracer of its own includes this file.
+// The body of forward(), step by step. forward.cpp compiles it for the tracers of this project; a
+// test with a tracer of its own includes this file.
 #pragma once
 
 #include <set>
@@ -49,9 +49,8 @@ inline Batch make_batch(const ModelConfig& config, const std::vector<Span>& span
         for (std::int64_t i = 0; i < n; ++i) {
             const std::int32_t token = span.tokens[static_cast<std::size_t>(i)];
             if (token < 0 || token >= config.shape.vocab) {
-                fail("token id ", token, " at position ", span.first_position + i,
-                     " of sequence ", span.sequence, " is outside the vocabulary [0, ",
-                     config.shape.vocab, ")");
+                fail("token id ", token, " at position ", span.first_position + i, " of sequence ",
+                     span.sequence, " is outside the vocabulary [0, ", config.shape.vocab, ")");
             }
             const bool wants_logits = i >= n - span.logit_rows;
             batch.rows.push_back({span.sequence, span.first_position + i, token,
@@ -68,8 +67,8 @@ inline std::vector<StoreCounts> sum_of_losses(
         for (std::size_t layer = 0; layer < sums.size(); ++layer) {
             sums[layer].saturated += of_worker[layer].saturated;
             sums[layer].non_finite += of_worker[layer].non_finite;
-            sums[layer].worst_relative_error = std::max(sums[layer].worst_relative_error,
-                                                        of_worker[layer].worst_relative_error);
+            sums[layer].worst_relative_error =
+                std::max(sums[layer].worst_relative_error, of_worker[layer].worst_relative_error);
         }
     }
     return sums;
@@ -190,7 +189,7 @@ class Pass {
             }
             // [/lesson]
         });
-            tracer_.flops(Component::rope, done * (s_.heads + s_.kv_heads) * 3 * D);
+        tracer_.flops(Component::rope, done * (s_.heads + s_.kv_heads) * 3 * D);
         me_.wait();
     }
 
@@ -199,8 +198,8 @@ class Pass {
         view_.store(key, position, row_.data());
     }
 
-    // Each (row, KV head) is one piece of work; a worker takes neighbours, so that it visits a cached
-    // block once for all its heads.
+    // Each (row, KV head) is one piece of work; a worker takes neighbours, so that it visits a
+    // cached block once for all its heads.
     void attend_all(std::int32_t layer) {
         const auto [begin, end] = me_.share(rows_ * s_.kv_heads);
         for (std::int64_t piece = begin; piece < end;) {
@@ -211,8 +210,12 @@ class Pass {
             const std::int64_t query = row(r).position;
             const std::int64_t visible_keys = query + 1;
             // [/lesson]
-            const Attend what{row(r).sequence,      layer, query, visible_keys,
-                              {first_head, first_head + next - piece}, model_.attention_scale};
+            const Attend what{row(r).sequence,
+                              layer,
+                              query,
+                              visible_keys,
+                              {first_head, first_head + next - piece},
+                              model_.attention_scale};
             attend(view_, s_, what, a_.q.data() + r * s_.heads * s_.head_dim,
                    a_.attended.data() + r * s_.heads * s_.head_dim, scratch_);
             report_attention(what);

@@ -1,6 +1,7 @@
-// What a KV cache is: a place for the K and V rows of every (sequence, layer, KV head, position), and
-// the answer to one question: how many positions of this sequence do you hold? The next forward pass
-// is given the tokens from there on. That single number is all the difference between the three:
+// What a KV cache is: a place for the K and V rows of every (sequence, layer, KV head, position),
+// and the answer to one question: how many positions of this sequence do you hold? The next forward
+// pass is given the tokens from there on. That single number is all the difference between the
+// three:
 //
 //   NoCache          holds 0 after every pass, so every pass is given the whole prefix.
 //   ContiguousCache  holds everything, in one array per sequence reserved for the longest case.
@@ -44,13 +45,15 @@ class KvCache {
     float scale() const { return scale_; }
     std::int64_t row_bytes() const { return shape_.head_dim * bytes_per_element(dtype_); }
 
-    // How the cache calls itself on the tape: "none", "contiguous" or "paged", with its block sizes.
+    // How the cache calls itself on the tape: "none", "contiguous" or "paged", with its block
+    // sizes.
     virtual Lane lane() const = 0;
 
     // Positions [0, length) of the sequence are held; 0 for a sequence never seen.
     virtual std::int64_t length(SequenceId sequence) const = 0;
 
-    // Makes room for positions [length, end). Throws Error, with nothing changed, when there is none.
+    // Makes room for positions [length, end). Throws Error, with nothing changed, when there is
+    // none.
     virtual void reserve(SequenceId sequence, std::int64_t end) = 0;
 
     // The pass that wrote positions [length, end) is over.
@@ -59,8 +62,8 @@ class KvCache {
     // The sequence is finished; its memory may be used by others.
     virtual void release(SequenceId sequence) = 0;
 
-    // Makes `target` start with the same rows as `source`. Neither is changed by what the other does
-    // next. Throws Error when there is no room, or when target already exists.
+    // Makes `target` start with the same rows as `source`. Neither is changed by what the other
+    // does next. Throws Error when there is no room, or when target already exists.
     virtual void fork(SequenceId source, SequenceId target) = 0;
 
     // Bytes of storage set aside for sequences now.
@@ -73,8 +76,8 @@ class KvCache {
     // Where the row of a position lies, and how many rows, this one included, follow one another in
     // memory from there on (the rest of the block, for a paged cache).
     struct Place {
-        std::byte* row;            // (rows_together, D) codes
-        std::int64_t slot;         // number of the row in the whole storage
+        std::byte* row;     // (rows_together, D) codes
+        std::int64_t slot;  // number of the row in the whole storage
         std::int64_t rows_together;
     };
 

@@ -13,8 +13,8 @@ namespace kvtape {
 
 class KvStorage {
   public:
-    // Room for `elements` numbers of K and as many of V. Every byte starts as 0xFF, which is NaN in all
-    // five formats: a row that is read before it was written cannot pass for a number.
+    // Room for `elements` numbers of K and as many of V. Every byte starts as 0xFF, which is NaN in
+    // all five formats: a row that is read before it was written cannot pass for a number.
     KvStorage(std::int64_t elements, KvDtype dtype)
         : element_bytes_(bytes_per_element(dtype)),
           key_(elements * element_bytes_),

@@ -1,6 +1,6 @@
-// The only door to the rows of a cache. It converts between float and the cache's dtype, asks the cache
-// where a row lies, and tells the tracer about every row stored and every row fetched. A kernel that
-// uses the view is traced without a word about tracing in its text.
+// The only door to the rows of a cache. It converts between float and the cache's dtype, asks the
+// cache where a row lies, and tells the tracer about every row stored and every row fetched. A
+// kernel that uses the view is traced without a word about tracing in its text.
 //
 // With NullTracer the reports are empty inline functions and leave no instruction behind
 // (tests/reference_cpu/null_tracer.sh).
@@ -41,13 +41,12 @@ class KvView {
                       place.row, cache_.row_bytes());
     }
 
-    // Fetches rows [first, first + count) for the query heads that share this KV head, where count is as
-    // many of the rows below `end` as lie together, at most `attention_split`. The data stay valid
-    // until the next fetch.
+    // Fetches rows [first, first + count) for the query heads that share this KV head, where count
+    // is as many of the rows below `end` as lie together, at most `attention_split`. The data stay
+    // valid until the next fetch.
     Rows fetch(const RowKey& key, std::int64_t query, std::int64_t first, std::int64_t end) {
         const auto place = cache_.place(key, first);
-        const std::int64_t count =
-            std::min({place.rows_together, end - first, attention_split});
+        const std::int64_t count = std::min({place.rows_together, end - first, attention_split});
         const auto group = static_cast<std::int32_t>(cache_.shape().group_size());
         tracer_.read({key.sequence, key.layer, key.kv_head, key.kv_head * group,
                       (key.kv_head + 1) * group, key.kind, query, query + 1, first, first + count,

@@ -1,9 +1,9 @@
 // Sums over the D (or d) numbers of one vector, in one order that every machine follows.
 //
 // A sum of floats depends on its order, so the order is part of the result. Eight partial sums
-// ("lanes") run side by side: lane j adds elements j, j + 8, j + 16, ... in turn; then the lanes are
-// added in a fixed tree. Eight lanes are one AVX2 register. Machines with wider registers use the same
-// eight lanes, because sixteen would be another order and so another result.
+// ("lanes") run side by side: lane j adds elements j, j + 8, j + 16, ... in turn; then the lanes
+// are added in a fixed tree. Eight lanes are one AVX2 register. Machines with wider registers use
+// the same eight lanes, because sixteen would be another order and so another result.
 #pragma once
 
 #include <algorithm>

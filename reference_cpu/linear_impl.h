@@ -23,7 +23,7 @@ constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 // The cache block: this many rows of x and inputs are used for all panels before the next ones. A
 // sum is put down in y after one block of inputs and taken up with the next, which loses nothing: a
 // float in memory has the bits of the float in the register.
-inline constexpr std::int64_t rows_per_block = 16 * R;
+inline constexpr std::int64_t rows_per_block = 8 * R;
 inline constexpr std::int64_t inputs_per_block = 1024;
 
 struct Block {

@@ -85,24 +85,26 @@ template <class Scalar, int rows, int panels>
     }
 }
 
-// All steps of a tile, `unroll` of them between two jumps: instructions that only count and jump
-// would otherwise take a tenth of the time. `inputs` must be a multiple of `unroll`.
+// The steps [k_begin, k_end) of a tile, `unroll` of them between two jumps: instructions that only
+// count and jump would otherwise take a tenth of the time. k_end - k_begin is a multiple of unroll.
 template <class Scalar, int rows, int panels, int unroll>
-[[gnu::noinline]] void multiply_steps(const TileWork<Scalar>& work) {
+[[gnu::noinline]] void multiply_steps(const TileWork<Scalar>& work, std::int64_t k_begin,
+                                      std::int64_t k_end) {
     constexpr int packets = panels * packets_per_panel<Scalar>;
+    const bool resume = work.resume || k_begin > 0;
     Packet<Scalar> sum[rows][packets];
     for (int r = 0; r < rows; ++r) {
         const Scalar* y = work.y + r * work.y_stride;
         for (int p = 0; p < packets; ++p) {
-            sum[r][p] = work.resume ? Eigen::internal::ploadu<Packet<Scalar>>(y + p * lanes<Scalar>)
-                                    : Eigen::internal::pset1<Packet<Scalar>>(Scalar(0.0f));
+            sum[r][p] = resume ? Eigen::internal::ploadu<Packet<Scalar>>(y + p * lanes<Scalar>)
+                               : Eigen::internal::pset1<Packet<Scalar>>(Scalar(0.0f));
         }
         __builtin_prefetch(y, 1);  // to be written at the end
     }
-    const Scalar* x = work.x;
-    const Scalar* w = work.w;
+    const Scalar* x = work.x + k_begin * rows;
+    const Scalar* w = work.w + k_begin * P<Scalar>;
     const Scalar* wanted_w = work.wanted_w;
-    for (std::int64_t k = 0; k < work.inputs; k += unroll) {
+    for (std::int64_t k = k_begin; k < k_end; k += unroll) {
         if constexpr (rows == R) {
             __builtin_prefetch(wanted_w, 0, 2);
             wanted_w += work.wanted_w_per_k * unroll;
@@ -121,25 +123,20 @@ template <class Scalar, int rows, int panels, int unroll>
     }
 }
 
+// The last steps have a function of their own: with both loops in one, g++ 12 keeps a sum in
+// memory.
 template <class Scalar, int rows, int panels>
-void multiply_tile(TileWork<Scalar> work) {
+void multiply_tile(const TileWork<Scalar>& work) {
     constexpr int unroll = 4;
-    const std::int64_t rest = work.inputs % unroll;
-    work.inputs -= rest;
-    multiply_steps<Scalar, rows, panels, unroll>(work);
-    if (rest == 0) return;
-
-    // A function of its own for the last steps. In one function, g++ 12 lets a sum of the loop
-    // above travel through memory.
-    work.x += work.inputs * rows;
-    work.w += work.inputs * P<Scalar>;
-    work.inputs = rest;
-    work.resume = true;
-    multiply_steps<Scalar, rows, panels, 1>(work);
+    const std::int64_t in_fours = work.inputs - work.inputs % unroll;
+    multiply_steps<Scalar, rows, panels, unroll>(work, 0, in_fours);
+    if (in_fours < work.inputs) {
+        multiply_steps<Scalar, rows, panels, 1>(work, in_fours, work.inputs);
+    }
 }
 
 template <class Scalar>
-using TileFunction = void(TileWork<Scalar>);
+using TileFunction = void(const TileWork<Scalar>&);
 
 // By number of rows: one panel, and as many as panels_side_by_side says.
 template <class Scalar>

@@ -77,7 +77,8 @@ std::int64_t Model<Scalar>::parameters() const {
     return tables + s.layers * per_layer + s.hidden;
 }
 
-// Loads DIR/config.json and DIR/model.safetensors. Throws Error when either is missing or malformed.
+// Loads DIR/config.json and DIR/model.safetensors. Throws Error when either is missing or
+// malformed.
 Model<float> load_model(const std::string& directory);
 
 }  // namespace kvtape

@@ -1,6 +1,6 @@
-// The decoder without a cache: it keeps the rows of a pass only until the pass is over. While a pass
-// runs, its rows need a place like anybody's, so it borrows the contiguous layout; then it forgets them,
-// and the next pass must be given the whole prefix again.
+// The decoder without a cache: it keeps the rows of a pass only until the pass is over. While a
+// pass runs, its rows need a place like anybody's, so it borrows the contiguous layout; then it
+// forgets them, and the next pass must be given the whole prefix again.
 #pragma once
 
 #include "reference_cpu/contiguous_cache.h"

@@ -8,7 +8,8 @@ namespace kvtape {
 namespace {
 
 PagedLayout checked_layout(const ModelShape& shape, std::int64_t block_size, std::int64_t blocks) {
-    if (block_size < 1) fail("paged cache: block size ", block_size, "; use 1 or more (vLLM uses 16)");
+    if (block_size < 1)
+        fail("paged cache: block size ", block_size, "; use 1 or more (vLLM uses 16)");
     if (blocks < 1) fail("paged cache: a pool of ", blocks, " blocks; use 1 or more");
     return {shape.layers, blocks, shape.kv_heads, block_size, shape.head_dim};
 }
@@ -61,7 +62,9 @@ void PagedCache::reserve(SequenceId sequence, std::int64_t end) {
     for (std::int64_t i = 0; i < grows; ++i) table.blocks.push_back(pool_.allocate(sequence));
 }
 
-void PagedCache::commit(SequenceId sequence, std::int64_t end) { table(sequence).length = end; }
+void PagedCache::commit(SequenceId sequence, std::int64_t end) {
+    table(sequence).length = end;
+}
 
 void PagedCache::release(SequenceId sequence) {
     const auto found = tables_.find(sequence);
@@ -74,8 +77,8 @@ void PagedCache::fork(SequenceId source, SequenceId target) {
     if (tables_.contains(target)) fail("fork: sequence ", target, " already exists");
     Table copy = table(source);
     // Blocks that are reserved but hold no rows stay with the source: nobody copies them on write.
-    copy.blocks.resize(static_cast<std::size_t>(
-        (copy.length + layout_.block_size - 1) / layout_.block_size));
+    copy.blocks.resize(
+        static_cast<std::size_t>((copy.length + layout_.block_size - 1) / layout_.block_size));
     for (const std::int64_t block : copy.blocks) pool_.share(block, target);
     tables_[target] = copy;
 }

@@ -1,6 +1,6 @@
-// The paged cache (Kwon et al. 2023, arXiv 2309.06180): storage is cut into blocks of B positions, and a
-// sequence owns a *block table*: the i-th entry names the block that holds its positions
-// [i B, (i + 1) B). Blocks are taken when they are needed and need not lie next to each other, so a
+// The paged cache (Kwon et al. 2023, arXiv 2309.06180): storage is cut into blocks of B positions,
+// and a sequence owns a *block table*: the i-th entry names the block that holds its positions [i
+// B, (i + 1) B). Blocks are taken when they are needed and need not lie next to each other, so a
 // sequence wastes less than one block, and two sequences can point at the same one.
 #pragma once
 
@@ -26,7 +26,8 @@ class PagedCache : public KvCache {
     void reserve(SequenceId sequence, std::int64_t end) override;
     void commit(SequenceId sequence, std::int64_t end) override;
     void release(SequenceId sequence) override;
-    // Shares every block that holds rows. The first of the two that writes into the shared last block gets a copy.
+    // Shares every block that holds rows. The first of the two that writes into the shared last
+    // block gets a copy.
     void fork(SequenceId source, SequenceId target) override;
     std::int64_t bytes_held() const override;
     std::vector<PoolEvent> take_pool_events() override { return pool_.take_events(); }

@@ -38,9 +38,8 @@ std::int64_t admit(const Request& request, const LengthLimit& limit) {
         const std::uint64_t in_all =
             static_cast<std::uint64_t>(prompt) + static_cast<std::uint64_t>(*request.max_tokens);
         fail("the prompt has ", prompt, " tokens and ", *request.max_tokens, " are requested, ",
-             in_all, " in all; the limit is ", limit.tokens, " (",
-             limit.reason, "), over by ", *request.max_tokens - room, "; the largest max_tokens is ",
-             room);
+             in_all, " in all; the limit is ", limit.tokens, " (", limit.reason, "), over by ",
+             *request.max_tokens - room, "; the largest max_tokens is ", room);
     }
     return *request.max_tokens;
 }

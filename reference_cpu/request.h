@@ -1,5 +1,5 @@
-// What is asked for, and whether it can be done at all. A request that does not fit is refused before
-// anything is computed; nothing is ever cut off to make it fit.
+// What is asked for, and whether it can be done at all. A request that does not fit is refused
+// before anything is computed; nothing is ever cut off to make it fit.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct Request {
     Sampling sampling;
     std::vector<std::int32_t> stop_ids;  // a picked token among these ends the sequence
     std::int64_t prefill_chunk = 0;      // prompt tokens per pass; 0: the whole prompt in one
-    bool all_logits = false;             // logits for every position, not only where a token is picked
+    bool all_logits = false;  // logits for every position, not only where a token is picked
 };
 
-// How long a sequence may become: prompt and new tokens together, the last one included although it is
-// never fed back. `reason` says where the limit comes from, for messages.
+// How long a sequence may become: prompt and new tokens together, the last one included although it
+// is never fed back. `reason` says where the limit comes from, for messages.
 struct LengthLimit {
     std::int64_t tokens;
     std::string reason = "max_model_len";
@@ -31,9 +31,9 @@ struct LengthLimit {
 LengthLimit length_limit(std::int64_t max_model_len, std::int64_t cache_bytes,
                          std::int64_t bytes_per_token);
 
-// Checks the request and returns the number of new tokens it may have. Throws Error with all numbers
-// when the prompt is empty or leaves no room for a token, when prompt and max_tokens together exceed
-// the limit, or when an option is out of range.
+// Checks the request and returns the number of new tokens it may have. Throws Error with all
+// numbers when the prompt is empty or leaves no room for a token, when prompt and max_tokens
+// together exceed the limit, or when an option is out of range.
 std::int64_t admit(const Request& request, const LengthLimit& limit);
 
 }  // namespace kvtape

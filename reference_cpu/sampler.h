@@ -23,8 +23,8 @@ struct Pick {
     float margin;  // largest minus second largest logit of the row: small = a near-tie
 };
 
-// Picks from the logits of *one* position, the last one computed. Of equal logits the smaller id wins.
-// Throws Error when a logit is NaN.
+// Picks from the logits of *one* position, the last one computed. Of equal logits the smaller id
+// wins. Throws Error when a logit is NaN.
 Pick pick(std::span<const float> logits /* (V) */, const Sampling& sampling, Random& random);
 
 }  // namespace kvtape

@@ -1,7 +1,7 @@
-// Threads that walk through a forward pass together. One parallel region per pass: every worker runs
-// the same function from top to bottom, takes its share of each stage, and waits for the others
-// between stages. A stage is shared out by outputs (rows, panels, heads); no sum is ever split between
-// workers, so the number of threads cannot change a bit.
+// Threads that walk through a forward pass together. One parallel region per pass: every worker
+// runs the same function from top to bottom, takes its share of each stage, and waits for the
+// others between stages. A stage is shared out by outputs (rows, panels, heads); no sum is ever
+// split between workers, so the number of threads cannot change a bit.
 #pragma once
 
 #include <barrier>

@@ -74,16 +74,18 @@ ModelWeights load_weights(const SafetensorsFile& file, const ModelConfig& config
 
     const bool head_in_file = file.has("lm_head.weight");
     if (!head_in_file && !config.tie_word_embeddings) {
-        fail("weights: config.json says tie_word_embeddings is false, but the file has no "
-             "lm_head.weight; set it to true if the embedding is the head");
+        fail(
+            "weights: config.json says tie_word_embeddings is false, but the file has no "
+            "lm_head.weight; set it to true if the embedding is the head");
     }
     if (head_in_file) {
         weights.head = loader.load("lm_head.weight", {s.vocab, s.hidden});
         if (config.tie_word_embeddings) {
             if (std::memcmp(weights.head.data(), weights.embedding.data(),
                             weights.head.size() * sizeof(float)) != 0) {
-                fail("weights: config.json says tie_word_embeddings is true, but lm_head.weight "
-                     "differs from model.embed_tokens.weight; set it to false to use the head");
+                fail(
+                    "weights: config.json says tie_word_embeddings is true, but lm_head.weight "
+                    "differs from model.embed_tokens.weight; set it to false to use the head");
             }
             weights.head.clear();
         }

@@ -30,10 +30,10 @@ struct ModelWeights {
     std::vector<float> head;        // (V, d); empty: the embedding is used (tied)
 };
 
-// Reads the tensors of a Hugging Face Llama checkpoint. Throws Error for a tensor that is missing, has
-// another shape or holds NaN or infinity, and for tensors the decoder would ignore. With
-// `tie_word_embeddings`, a head in the file must be equal to the embedding, bit for bit; a different one
-// is refused, because one of the two would be dropped.
+// Reads the tensors of a Hugging Face Llama checkpoint. Throws Error for a tensor that is missing,
+// has another shape or holds NaN or infinity, and for tensors the decoder would ignore. With
+// `tie_word_embeddings`, a head in the file must be equal to the embedding, bit for bit; a
+// different one is refused, because one of the two would be dropped.
 ModelWeights load_weights(const SafetensorsFile& file, const ModelConfig& config);
 
 // Weights uniform in [-range, range) from a seed, the same on every machine; norms are 1. For tests

@@ -2,7 +2,9 @@
 
 namespace kvtape {
 
-const char* name(Phase phase) { return phase == Phase::prefill ? "prefill" : "decode"; }
+const char* name(Phase phase) {
+    return phase == Phase::prefill ? "prefill" : "decode";
+}
 
 const char* name(PoolEventKind kind) {
     switch (kind) {

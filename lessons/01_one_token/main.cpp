@@ -42,14 +42,13 @@ void print_activations(const char* model, const ModelShape& s) {
 int main() {
     const ModelShape tiny = lessons::tiny_shape();
     print_activations("tiny model (d 16, H 4, G 2, D 4, F 32)", tiny);
-    print_activations("Llama 3 70B (d 8192, H 64, G 8, D 128, F 28672)",
-                      {.layers = 80,
-                       .hidden = 8192,
-                       .heads = 64,
-                       .kv_heads = 8,
-                       .head_dim = 128,
-                       .ffn = 28672,
-                       .vocab = 128256});
+    print_activations("Llama 3 70B (d 8192, H 64, G 8, D 128, F 28672)", {.layers = 80,
+                                                                          .hidden = 8192,
+                                                                          .heads = 64,
+                                                                          .kv_heads = 8,
+                                                                          .head_dim = 128,
+                                                                          .ffn = 28672,
+                                                                          .vocab = 128256});
 
     // Feed one token to the tiny model and look at the tape.
     const Model<float> model = lessons::tiny_model();
@@ -61,6 +60,6 @@ int main() {
         std::printf("  layer %d, KV head %d, %s: position %ld, slot %ld\n", row.layer, row.kv_head,
                     row.kind == Kind::key ? "K" : "V", row.position, row.slot);
     }
-    std::printf("%ld rows of D = %ld numbers, %ld bytes as f32\n",
-                lessons::rows_written(steps[0]), tiny.head_dim, steps[0].kv_bytes_written);
+    std::printf("%ld rows of D = %ld numbers, %ld bytes as f32\n", lessons::rows_written(steps[0]),
+                tiny.head_dim, steps[0].kv_bytes_written);
 }

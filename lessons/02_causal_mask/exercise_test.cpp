@@ -33,9 +33,10 @@ int main() {
             const std::int64_t position = cached + i;
             const float q[] = {1, 0};
             float out[2];
-            attend(view, shape, {0, 0, position, exercise::visible_keys(cached, i), {0, 1}, 1.0f}, q,
-                   out, scratch);
-            const std::string what = "chunks 3 + 2: attention at position " + std::to_string(position);
+            attend(view, shape, {0, 0, position, exercise::visible_keys(cached, i), {0, 1}, 1.0f},
+                   q, out, scratch);
+            const std::string what =
+                "chunks 3 + 2: attention at position " + std::to_string(position);
             wrong += lessons::check(what.c_str(), static_cast<double>(2 * position + 3) / 3,
                                     static_cast<double>(out[0]));
         }

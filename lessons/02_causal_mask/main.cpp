@@ -13,7 +13,8 @@ namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
-// Computes all tokens in one pass; returns the bits of the K row of each position in the last layer.
+// Computes all tokens in one pass; returns the bits of the K row of each position in the last
+// layer.
 std::map<std::int64_t, std::uint64_t> key_rows(const Model<float>& model, const Tokens& tokens) {
     ContiguousCache cache(model.config.shape, KvDtype::f32, lessons::tiny_max_model_len);
     Team team(1);

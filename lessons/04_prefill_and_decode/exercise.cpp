@@ -3,12 +3,13 @@
 
 namespace kvtape::exercise {
 
-// A sequence has `known` tokens so far, of which the first `prompt` are the prompt. The cache holds the
-// first `cached` positions. The prompt is computed in passes of `chunk` tokens; after it, each pass
-// computes what is missing.
+// A sequence has `known` tokens so far, of which the first `prompt` are the prompt. The cache holds
+// the first `cached` positions. The prompt is computed in passes of `chunk` tokens; after it, each
+// pass computes what is missing.
 //
 // Return the positions [begin, end) that the next pass computes.
-Range next_tokens(std::int64_t cached, std::int64_t known, std::int64_t prompt, std::int64_t chunk) {
+Range next_tokens(std::int64_t cached, std::int64_t known, std::int64_t prompt,
+                  std::int64_t chunk) {
     (void)cached;
     (void)prompt;
     (void)chunk;

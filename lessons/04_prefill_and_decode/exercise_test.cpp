@@ -12,10 +12,10 @@ int main() {
         std::int64_t cached, known, chunk;
         Range expected;
     } passes[] = {
-        {0, 6, 6, {0, 6}},                                    // the whole prompt in one pass
-        {0, 6, 4, {0, 4}}, {4, 6, 4, {4, 6}},                 // in chunks of 4: 4, then the 2 left
-        {0, 6, 1, {0, 1}}, {3, 6, 1, {3, 4}},                 // one by one
-        {6, 7, 4, {6, 7}}, {7, 8, 4, {7, 8}},                 // decode: the newest token
+        {0, 6, 6, {0, 6}},                     // the whole prompt in one pass
+        {0, 6, 4, {0, 4}}, {4, 6, 4, {4, 6}},  // in chunks of 4: 4, then the 2 left
+        {0, 6, 1, {0, 1}}, {3, 6, 1, {3, 4}},  // one by one
+        {6, 7, 4, {6, 7}}, {7, 8, 4, {7, 8}},  // decode: the newest token
     };
     int wrong = 0;
     for (const auto& pass : passes) {
@@ -23,8 +23,9 @@ int main() {
         const std::string what = std::to_string(pass.cached) + " cached, " +
                                  std::to_string(pass.known) + " known, chunk " +
                                  std::to_string(pass.chunk);
-        wrong += lessons::check((what + ": begin").c_str(), static_cast<double>(pass.expected.begin),
-                                static_cast<double>(found.begin));
+        wrong +=
+            lessons::check((what + ": begin").c_str(), static_cast<double>(pass.expected.begin),
+                           static_cast<double>(found.begin));
         wrong += lessons::check((what + ": end").c_str(), static_cast<double>(pass.expected.end),
                                 static_cast<double>(found.end));
     }

@@ -38,10 +38,11 @@ int main() {
     std::printf("               012345678901         written  read       token   per token\n");
     for (const Step& step : steps) {
         const auto tokens = std::ssize(step.spans[0].tokens);
-        std::printf("%4ld  %-7s  %s  %6ld  %7ld  %5ld  %9ld  %10ld\n", step.index,
-                    name(step.phase), picture(step).c_str(), tokens, lessons::rows_written(step),
+        std::printf("%4ld  %-7s  %s  %6ld  %7ld  %5ld  %9ld  %10ld\n", step.index, name(step.phase),
+                    picture(step).c_str(), tokens, lessons::rows_written(step),
                     lessons::rows_read(step), step.flops.total() / tokens,
                     step.kv_bytes_read / tokens);
     }
-    std::printf("W written in this step (and read by it), r read, . empty: layer 0, KV head 0, K\n");
+    std::printf(
+        "W written in this step (and read by it), r read, . empty: layer 0, KV head 0, K\n");
 }

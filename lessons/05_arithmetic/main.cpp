@@ -22,9 +22,9 @@ Cost cost_of(const Model<float>& model, KvCache& cache, std::int64_t n) {
     for (const Step& step : lessons::decode(model, cache, {5}, n)) {
         cost.measured += step.flops;
         for (const SpanRecord& span : step.spans) {
-            cost.closed_form += expected_flops(
-                model.config.shape,
-                {{span.first_position, std::ssize(span.tokens), span.logit_rows}});
+            cost.closed_form +=
+                expected_flops(model.config.shape,
+                               {{span.first_position, std::ssize(span.tokens), span.logit_rows}});
         }
     }
     return cost;

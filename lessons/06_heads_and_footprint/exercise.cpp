@@ -4,8 +4,8 @@
 
 namespace kvtape::exercise {
 
-// `budget_bytes` of memory are left for the cache, and `sequences` users chat at the same time. How many
-// tokens can each of them have, if all have the same number? Whole tokens only.
+// `budget_bytes` of memory are left for the cache, and `sequences` users chat at the same time. How
+// many tokens can each of them have, if all have the same number? Whole tokens only.
 std::int64_t tokens_per_sequence(const ModelShape& shape, KvDtype dtype, std::int64_t budget_bytes,
                                  std::int64_t sequences) {
     (void)shape;

@@ -8,8 +8,13 @@ std::int64_t tokens_per_sequence(const ModelShape& shape, KvDtype dtype, std::in
 int main() {
     using namespace kvtape;
     const auto model = [](std::int64_t layers, std::int64_t heads, std::int64_t kv_heads) {
-        return ModelShape{.layers = layers, .hidden = 8192, .heads = heads, .kv_heads = kv_heads,
-                          .head_dim = 128, .ffn = 28672, .vocab = 128256};
+        return ModelShape{.layers = layers,
+                          .hidden = 8192,
+                          .heads = heads,
+                          .kv_heads = kv_heads,
+                          .head_dim = 128,
+                          .ffn = 28672,
+                          .vocab = 128256};
     };
     constexpr std::int64_t GiB = std::int64_t{1} << 30;
     const struct {

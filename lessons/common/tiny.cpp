@@ -58,8 +58,8 @@ std::int64_t rows_fetched(const Step& step) {
 
 int check(const char* what, double expected, double found) {
     const bool right = std::abs(found - expected) <= 1e-6 * std::abs(expected);
-    std::printf("%s  %-52s expected %.10g, found %.10g\n", right ? "ok   " : "WRONG", what, expected,
-                found);
+    std::printf("%s  %-52s expected %.10g, found %.10g\n", right ? "ok   " : "WRONG", what,
+                expected, found);
     return right ? 0 : 1;
 }
 
@@ -68,8 +68,9 @@ int verdict(int wrong) {
         std::printf("All right. On to the next lesson.\n");
         return 0;
     }
-    std::printf("%d not right yet. Edit exercise.cpp beside the lesson's text and run this again.\n",
-                wrong);
+    std::printf(
+        "%d not right yet. Edit exercise.cpp beside the lesson's text and run this again.\n",
+        wrong);
     return 1;
 }
 

@@ -1,5 +1,5 @@
-// What the lessons share: a model so small that every number fits on a screen, and a way to decode with
-// it while everything is recorded.
+// What the lessons share: a model so small that every number fits on a screen, and a way to decode
+// with it while everything is recorded.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace kvtape::lessons {
 
-// L = 2, d = 16, H = 4, G = kv_heads, D = 4, F = 32, V = 32, sequences of up to 256 tokens. The weights
-// come from a seed and mean nothing: what the lessons show depends on the shapes, not on the words.
+// L = 2, d = 16, H = 4, G = kv_heads, D = 4, F = 32, V = 32, sequences of up to 256 tokens. The
+// weights come from a seed and mean nothing: what the lessons show depends on the shapes, not on
+// the words.
 inline constexpr std::int64_t tiny_max_model_len = 256;
 ModelShape tiny_shape(std::int64_t kv_heads = 2);
 Model<float> tiny_model(std::int64_t kv_heads = 2);

@@ -71,9 +71,9 @@ TEST(Arithmetic, TheTinyLlamaCostsWhatItMust) {
 // PC-FL-07
 TEST(Arithmetic, MacAndFlopAreLabelled) {
     const TestFolder folder;
-    const std::vector<std::string> arguments = {"arithmetic", "--hidden", "16", "--heads", "4",
-                                                "--kv-heads", "4", "--head-dim", "4",
-                                                "--lengths", "2,4"};
+    const std::vector<std::string> arguments = {"arithmetic", "--hidden",   "16", "--heads",
+                                                "4",          "--kv-heads", "4",  "--head-dim",
+                                                "4",          "--lengths",  "2,4"};
     const ProgramResult text = run_kvtape(arguments, folder.path());
     ASSERT_EQ(text.exit_code, 0) << text.err;
     EXPECT_THAT(text.out, testing::ContainsRegex("matrix +outputs +inputs +MAC +FLOP"));

@@ -1,5 +1,5 @@
-// Every wrong word on the command line and every unusable model gets one clear line and a non-zero exit
-// code, and leaves nothing behind.
+// Every wrong word on the command line and every unusable model gets one clear line and a non-zero
+// exit code, and leaves nothing behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,9 @@ struct Wrong {
     std::vector<std::string> words;  // that the line must contain
 };
 
-void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.name; }
+void PrintTo(const Wrong& wrong, std::ostream* out) {
+    *out << wrong.name;
+}
 
 class BadInput : public testing::TestWithParam<Wrong> {};
 
@@ -48,7 +50,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"NoPrompt", {"run", "--model", "model"}, 2, {"--prompt", "--ids"}},
         Wrong{"TwoPrompts", run_with({"--prompt", "x"}), 2, {"only one"}},
         Wrong{"NotANumber", run_with({"--max-tokens", "many"}), 2, {"--max-tokens", "many"}},
-        Wrong{"HugeNumber", run_with({"--max-tokens", "99999999999999999999"}), 2, {"--max-tokens"}},
+        Wrong{
+            "HugeNumber", run_with({"--max-tokens", "99999999999999999999"}), 2, {"--max-tokens"}},
         Wrong{"NoTokens", run_with({"--max-tokens", "0"}), 1, {"--max-tokens is 0"}},
         Wrong{"NegativeTokens", run_with({"--max-tokens", "-3"}), 1, {"--max-tokens is -3"}},
         Wrong{"BlockSizeZero", run_with({"--block-size", "0"}), 1, {"--block-size is 0"}},
@@ -58,21 +61,34 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"ThreadsMany", run_with({"--threads", "100000"}), 1, {"--threads", "1024"}},
         Wrong{"ChunkZero", run_with({"--prefill-chunk", "0"}), 1, {"--prefill-chunk is 0"}},
         Wrong{"UnknownCache", run_with({"--cache", "magic"}), 1, {"'magic'", "contiguous"}},
-        Wrong{"UnknownDtype", run_with({"--kv-cache-dtype", "f8"}), 1, {"'f8'", "bf16", "fp8_e5m2"}},
+        Wrong{
+            "UnknownDtype", run_with({"--kv-cache-dtype", "f8"}), 1, {"'f8'", "bf16", "fp8_e5m2"}},
         Wrong{"FnuzDtype", run_with({"--kv-cache-dtype", "fp8_e4m3fnuz"}), 1, {"fnuz"}},
         Wrong{"ScaleWithoutFp8", run_with({"--kv-scale", "2"}), 1, {"--kv-scale", "f32"}},
-        Wrong{"ScaleZero", run_with({"--kv-cache-dtype", "fp8", "--kv-scale", "0"}), 1, {"--kv-scale is 0"}},
-        Wrong{"ScaleNan", run_with({"--kv-cache-dtype", "fp8", "--kv-scale", "nan"}), 1, {"--kv-scale is nan"}},
+        Wrong{"ScaleZero",
+              run_with({"--kv-cache-dtype", "fp8", "--kv-scale", "0"}),
+              1,
+              {"--kv-scale is 0"}},
+        Wrong{"ScaleNan",
+              run_with({"--kv-cache-dtype", "fp8", "--kv-scale", "nan"}),
+              1,
+              {"--kv-scale is nan"}},
         Wrong{"MemoryInWords", run_with({"--kv-cache-memory-bytes", "much"}), 1, {"'much'", "GiB"}},
         Wrong{"MemoryNegative", run_with({"--kv-cache-memory-bytes", "-5"}), 1, {"'-5'"}},
         Wrong{"NegativeTemperature", run_with({"--temperature", "-1"}), 1, {"temperature", "-1"}},
         Wrong{"TopPZero", run_with({"--top-p", "0"}), 1, {"top_p"}},
         Wrong{"ModelLenZero", run_with({"--max-model-len", "0"}), 1, {"--max-model-len is 0"}},
-        Wrong{"IdNotInVocabulary", {"run", "--model", "model", "--ids", "1,32"}, 1, {"32", "0 to 31"}},
+        Wrong{"IdNotInVocabulary",
+              {"run", "--model", "model", "--ids", "1,32"},
+              1,
+              {"32", "0 to 31"}},
         Wrong{"IdNegative", {"run", "--model", "model", "--ids", "1,-2"}, 1, {"-2"}},
         Wrong{"IdsInWords", {"run", "--model", "model", "--ids", "1,two"}, 1, {"1,two"}},
         Wrong{"IdsEmpty", {"run", "--model", "model", "--ids", ""}, 1, {"no tokens"}},
-        Wrong{"NoModelFolder", {"run", "--model", "nowhere", "--ids", "1"}, 1, {"nowhere", "config.json"}},
+        Wrong{"NoModelFolder",
+              {"run", "--model", "nowhere", "--ids", "1"},
+              1,
+              {"nowhere", "config.json"}},
         Wrong{"NoPromptFile", {"run", "--model", "model", "--prompt-file", "none.txt"}, 1, {""}},
         Wrong{"TapeOfUnknownKind", run_with({"--tape", "t.json"}), 1, {"t.json", ".tape"}},
         Wrong{"TapeInNoFolder", run_with({"--tape", "nowhere/t.tape"}), 1, {"nowhere/t.tape"}},
@@ -145,7 +161,8 @@ TEST(BadInputOfManyKinds, DamagedModelFilesAreNamed) {
     const std::string weights = folder / "model/model.safetensors";
     const std::string tokenizer = folder / "model/tokenizer.json";
     for (const std::string& file : {config, weights}) {
-        EXPECT_THAT(line_for([&] { std::filesystem::remove(file); }), HasSubstr(file.substr(file.rfind('/'))));
+        EXPECT_THAT(line_for([&] { std::filesystem::remove(file); }),
+                    HasSubstr(file.substr(file.rfind('/'))));
     }
     for (const std::string& file : {config, weights, tokenizer}) {
         const std::string name = file.substr(file.rfind('/') + 1);

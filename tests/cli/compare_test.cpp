@@ -89,9 +89,9 @@ TEST_F(Compare, EveryDtypeChunkAndBlockSizeGivesEqualBits) {
 TEST_F(Compare, TableAndVerdictAreForPeople) {
     const ProgramResult result = compare({"--ids", "3,1,4", "--max-tokens", "5"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
-    for (const char* words : {"none", "contiguous", "paged", "FLOP", "K and V rows written",
-                              "equal bits: 15 rows of logits", "every bit equal",
-                              "largest difference of a logit 0;"}) {
+    for (const char* words :
+         {"none", "contiguous", "paged", "FLOP", "K and V rows written",
+          "equal bits: 15 rows of logits", "every bit equal", "largest difference of a logit 0;"}) {
         EXPECT_THAT(result.out, HasSubstr(words));
     }
     std::istringstream lines(result.out);
@@ -102,7 +102,8 @@ TEST_F(Compare, TableAndVerdictAreForPeople) {
 
 TEST_F(Compare, TheTapeHasThreeLanesAndVerifies) {
     ASSERT_EQ(compare({"--ids", "3,1,4", "--max-tokens", "5", "--tape", "c.tape"}).exit_code, 0);
-    const ProgramResult result = run_kvtape({"inspect", "c.tape", "--verify", "--json"}, folder_.path());
+    const ProgramResult result =
+        run_kvtape({"inspect", "c.tape", "--verify", "--json"}, folder_.path());
     EXPECT_EQ(result.exit_code, 0) << result.err;
     const auto json = result.json();
     ASSERT_EQ(json["lanes"].size(), 3u);

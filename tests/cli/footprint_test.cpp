@@ -30,9 +30,9 @@ class Footprint : public testing::Test {
 
 std::vector<std::string> sizes(int layers, int kv_heads, int head_dim,
                                std::vector<std::string> more = {}) {
-    std::vector<std::string> all = {"--layers", std::to_string(layers), "--kv-heads",
-                                    std::to_string(kv_heads), "--head-dim",
-                                    std::to_string(head_dim)};
+    std::vector<std::string> all = {"--layers",   std::to_string(layers),
+                                    "--kv-heads", std::to_string(kv_heads),
+                                    "--head-dim", std::to_string(head_dim)};
     all.insert(all.end(), more.begin(), more.end());
     return all;
 }
@@ -44,7 +44,8 @@ TEST_F(Footprint, GroupedHeadsDivideIt) {
     EXPECT_EQ(json(sizes(2, 2, 4))["per_token"]["bytes"], 64);
     EXPECT_EQ(json(sizes(2, 2, 4, {"--dtype", "f32"}))["per_token"]["bytes"], 128);
     EXPECT_EQ(json(sizes(2, 2, 4, {"--dtype", "fp8_e5m2"}))["per_token"]["bytes"], 32);
-    EXPECT_THAT(footprint(sizes(32, 8, 128)).out, HasSubstr("131,072 bytes = 131.072 kB = 128.000 KiB"));
+    EXPECT_THAT(footprint(sizes(32, 8, 128)).out,
+                HasSubstr("131,072 bytes = 131.072 kB = 128.000 KiB"));
 }
 
 // PC-MM-02
@@ -67,7 +68,8 @@ TEST_F(Footprint, HeadDimComesFromTheConfig) {
 TEST_F(Footprint, UnitsMatchTheirDivisors) {
     const ProgramResult grouped = footprint(sizes(80, 8, 128, {"--tokens", "32768"}));
     EXPECT_THAT(grouped.out, HasSubstr("10,737,418,240 bytes = 10.737 GB = 10.000 GiB"));
-    EXPECT_THAT(footprint(sizes(80, 8, 128, {"--tokens", "32000"})).out, HasSubstr("= 10.486 GB ="));
+    EXPECT_THAT(footprint(sizes(80, 8, 128, {"--tokens", "32000"})).out,
+                HasSubstr("= 10.486 GB ="));
     EXPECT_THAT(footprint(sizes(80, 64, 128, {"--tokens", "32768"})).out,
                 HasSubstr("= 85.899 GB = 80.000 GiB"));
     const auto all = json(sizes(80, 8, 128, {"--tokens", "32768", "--sequences", "3"}));
@@ -98,14 +100,13 @@ TEST_F(Footprint, ABudgetIsRoundedDownToBlocks) {
 
 // PC-MM-07
 TEST_F(Footprint, LatentAttentionIsRefused) {
-    const ProgramResult result =
-        footprint({"--config", config({{"model_type", "deepseek_v3"},
-                                       {"num_hidden_layers", 61},
-                                       {"hidden_size", 7168},
-                                       {"num_attention_heads", 128},
-                                       {"num_key_value_heads", 128},
-                                       {"kv_lora_rank", 512},
-                                       {"qk_rope_head_dim", 64}})});
+    const ProgramResult result = footprint({"--config", config({{"model_type", "deepseek_v3"},
+                                                                {"num_hidden_layers", 61},
+                                                                {"hidden_size", 7168},
+                                                                {"num_attention_heads", 128},
+                                                                {"num_key_value_heads", 128},
+                                                                {"kv_lora_rank", 512},
+                                                                {"qk_rope_head_dim", 64}})});
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_EQ(result.out, "");
     EXPECT_THAT(result.err, HasSubstr("kv_lora_rank"));
@@ -141,7 +142,8 @@ TEST_F(Footprint, HeadsMustBeSharedEvenly) {
 TEST_F(Footprint, ADecodeStepReadsTheTrueLength) {
     for (const auto& [tokens, read, whole] :
          {std::tuple("1", 64, 256), {"10", 640, 768}, {"64", 4096, 4096}}) {
-        const auto step = json(sizes(2, 2, 4, {"--block-size", "4", "--tokens", tokens}))["decode_step"];
+        const auto step =
+            json(sizes(2, 2, 4, {"--block-size", "4", "--tokens", tokens}))["decode_step"];
         EXPECT_EQ(step["kv_bytes_read"], read);
         EXPECT_EQ(step["kv_bytes_read_as_whole_blocks"], whole);
         EXPECT_EQ(step["kv_bytes_written"], 64);
@@ -150,9 +152,10 @@ TEST_F(Footprint, ADecodeStepReadsTheTrueLength) {
 
 // PC-MM-11
 TEST_F(Footprint, AMemoryBelowZeroIsRefusedWithEveryTerm) {
-    const ProgramResult refused = footprint(
-        sizes(32, 8, 128, {"--block-size", "16", "--total", "8", "--fraction", "0.7", "--weights",
-                           "5.2", "--other", "0.03", "--activations", "1.42"}));
+    const ProgramResult refused =
+        footprint(sizes(32, 8, 128,
+                        {"--block-size", "16", "--total", "8", "--fraction", "0.7", "--weights",
+                         "5.2", "--other", "0.03", "--activations", "1.42"}));
     EXPECT_EQ(refused.exit_code, 1);
     EXPECT_EQ(refused.out, "");
     EXPECT_EQ(refused.error_lines(), 1);
@@ -161,8 +164,8 @@ TEST_F(Footprint, AMemoryBelowZeroIsRefusedWithEveryTerm) {
         EXPECT_THAT(refused.err, HasSubstr(words));
     }
     // At its maximum, raising the fraction is no advice.
-    const ProgramResult full = footprint(
-        sizes(32, 8, 128, {"--block-size", "16", "--total", "8", "--weights", "9"}));
+    const ProgramResult full =
+        footprint(sizes(32, 8, 128, {"--block-size", "16", "--total", "8", "--weights", "9"}));
     EXPECT_EQ(full.exit_code, 1);
     EXPECT_THAT(full.err, testing::Not(HasSubstr("--fraction above")));
 

@@ -86,7 +86,9 @@ TEST_F(Inspect, AStepIsDrawnForEachLane) {
     EXPECT_THAT(result.out, HasSubstr("[oooo][oooo][o#..]"));
     EXPECT_THAT(result.out, HasSubstr("block table: "));
     EXPECT_THAT(inspect({"t.tape", "--at", "0"}).out, HasSubstr("\"Mia h\""));
-    EXPECT_EQ(inspect({"t.tape", "--at", "1", "--layer", "1", "--kv-head", "1", "--kind", "v"}).exit_code, 0);
+    EXPECT_EQ(
+        inspect({"t.tape", "--at", "1", "--layer", "1", "--kv-head", "1", "--kind", "v"}).exit_code,
+        0);
 }
 
 TEST_F(Inspect, WhatTheTapeDoesNotHaveIsRefused) {
@@ -129,8 +131,8 @@ TEST_F(Inspect, ACutTapeShowsWhatPrecedesTheCutAndHasItsOwnExitCode) {
     }
 }
 
-// A byte that is not what was written either cannot be read, or contradicts the rest of the tape, or
-// is in what nothing else tells of: times, texts, ids and logits.
+// A byte that is not what was written either cannot be read, or contradicts the rest of the tape,
+// or is in what nothing else tells of: times, texts, ids and logits.
 TEST_F(Inspect, AFlippedByteInTheNumbersIsFound) {
     const std::string line_tape = folder_ / "t.jsonl";
     ASSERT_EQ(run_kvtape({"run", "--model", "model", "--prompt", "Mia h", "--max-tokens", "7",

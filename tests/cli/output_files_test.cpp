@@ -1,5 +1,5 @@
-// The files that a run leaves: nothing is overwritten unasked, nothing is left half written, and what was
-// written before a failure stays readable.
+// The files that a run leaves: nothing is overwritten unasked, nothing is left half written, and
+// what was written before a failure stays readable.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -134,7 +134,8 @@ TEST_F(OutputFiles, AFolderWithoutPermissionIsNamed) {
 
 // PC-TV-13: a run refused before its first step.
 TEST_F(OutputFiles, TheTapeOfARefusedRunSaysWhy) {
-    const ProgramResult refused = run({"--tape", "t.tape", "--logits", "l.npy", "--max-model-len", "10"});
+    const ProgramResult refused =
+        run({"--tape", "t.tape", "--logits", "l.npy", "--max-model-len", "10"});
     EXPECT_EQ(refused.exit_code, 1);
     EXPECT_EQ(refused.error_lines(), 1);
     EXPECT_FALSE(std::filesystem::exists(folder_ / "l.npy"));

@@ -240,15 +240,14 @@ TEST_F(Run, MemoryForTheCacheCapsTheSequence) {
     files.max_model_len = 1000;
     model(files);
     for (const char* cache : {"none", "contiguous", "paged"}) {
-        const auto json =
-            run_json({"--ids", ids(4), "--cache", cache, "--kv-cache-dtype", "f16", "--block-size",
-                      "8", "--kv-cache-memory-bytes", "4096"});
+        const auto json = run_json({"--ids", ids(4), "--cache", cache, "--kv-cache-dtype", "f16",
+                                    "--block-size", "8", "--kv-cache-memory-bytes", "4096"});
         EXPECT_EQ(json["token_ids"].size(), 60u) << cache;
         EXPECT_EQ(json["finish_reason"], "length");
         EXPECT_LE(json["kv_bytes_held"], 4096);
     }
-    const auto json = run_json(
-        {"--ids", ids(4), "--kv-cache-dtype", "f16", "--kv-cache-memory-bytes", "4096"});
+    const auto json =
+        run_json({"--ids", ids(4), "--kv-cache-dtype", "f16", "--kv-cache-memory-bytes", "4096"});
     EXPECT_THAT(json["finish_detail"].get<std::string>(), HasSubstr("4096 bytes"));
     const ProgramResult none = run({"--ids", ids(4), "--kv-cache-memory-bytes", "100"});
     EXPECT_EQ(none.exit_code, 1);
@@ -290,8 +289,9 @@ TEST_F(Run, AnFp8CacheWithoutAScaleSaysSoAndCountsWhatSaturated) {
 
 TEST_F(Run, OutputThatCannotBeWrittenIsAnError) {
     model();
-    const ProgramResult full = run_kvtape(
-        {"run", "--model", folder_ / "model", "--ids", "1,2", "--json"}, folder_.path(), "/dev/full");
+    const ProgramResult full =
+        run_kvtape({"run", "--model", folder_ / "model", "--ids", "1,2", "--json"}, folder_.path(),
+                   "/dev/full");
     EXPECT_EQ(full.exit_code, 1);
     EXPECT_THAT(full.err, HasSubstr("cannot write to standard output"));
 }

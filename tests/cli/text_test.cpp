@@ -1,4 +1,5 @@
-// Pieces that put text on the screen: streams of half characters, columns, tables, numbers, progress.
+// Pieces that put text on the screen: streams of half characters, columns, tables, numbers,
+// progress.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,7 +63,8 @@ TEST(WrappedText, BreaksAtSpaces) {
     EXPECT_EQ(wrapped("abcdefghij", 4, ""), "abcd\nefgh\nij\n");
     EXPECT_EQ(wrapped("a\n\nb", 4, ""), "a\n\nb\n");
     EXPECT_EQ(wrapped("", 4, ""), "");
-    EXPECT_EQ(wrapped("\xc3\xa9\xc3\xa9\xc3\xa9 \xc3\xa9", 3, ""), "\xc3\xa9\xc3\xa9\xc3\xa9\n\xc3\xa9\n");
+    EXPECT_EQ(wrapped("\xc3\xa9\xc3\xa9\xc3\xa9 \xc3\xa9", 3, ""),
+              "\xc3\xa9\xc3\xa9\xc3\xa9\n\xc3\xa9\n");
 }
 
 TEST(TextColumns, RowsArePrintedWhenAllColumnsHaveThem) {
@@ -118,8 +120,8 @@ TEST(Units, BytesAreParsedWithTheirUnit) {
     EXPECT_EQ(parse_bytes("--x", "64MiB"), 64 << 20);
     EXPECT_EQ(parse_bytes("--x", "1.5 GB"), 1'500'000'000);
     EXPECT_EQ(parse_bytes("--x", "2kB"), 2000);
-    for (const char* wrong : {"", "x", "-1", "5 apples", "1e30", "9223372036854775808", "nan", "inf",
-                              "1 GiBs", "0x10"}) {
+    for (const char* wrong : {"", "x", "-1", "5 apples", "1e30", "9223372036854775808", "nan",
+                              "inf", "1 GiBs", "0x10"}) {
         EXPECT_THROW(parse_bytes("--x", wrong), Error) << wrong;
     }
 }

@@ -59,8 +59,8 @@ struct ProgramResult {
     long error_lines() const { return std::count(err.begin(), err.end(), '\n'); }
 };
 
-// The program in the folder `where`, which gets the files "out" and "err". `out_path`: another place
-// for standard output, such as /dev/full.
+// The program in the folder `where`, which gets the files "out" and "err". `out_path`: another
+// place for standard output, such as /dev/full.
 inline ProgramResult run_kvtape(const std::vector<std::string>& arguments,
                                 const std::filesystem::path& where,
                                 const std::string& out_path = "") {

@@ -1,5 +1,5 @@
-// A folder with a tiny model, as the program wants it: config.json, model.safetensors and, if asked for,
-// a tokenizer.json in which each byte is one token.
+// A folder with a tiny model, as the program wants it: config.json, model.safetensors and, if asked
+// for, a tokenizer.json in which each byte is one token.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@
 
 namespace kvtape {
 
-// The name that byte-level tokenizers give to a byte: itself if it can be printed, else a letter from
-// U+0100 on, counted over the bytes that cannot.
+// The name that byte-level tokenizers give to a byte: itself if it can be printed, else a letter
+// from U+0100 on, counted over the bytes that cannot.
 inline std::string name_of_byte(int byte) {
     const auto printable = [](int b) {
         return (b >= 33 && b <= 126) || (b >= 161 && b <= 172) || (b >= 174 && b <= 255);

@@ -4,7 +4,8 @@
 
 namespace kvtape::exercise {
 
-Range next_tokens(std::int64_t cached, std::int64_t known, std::int64_t prompt, std::int64_t chunk) {
+Range next_tokens(std::int64_t cached, std::int64_t known, std::int64_t prompt,
+                  std::int64_t chunk) {
     return {cached, cached < prompt ? std::min(cached + chunk, prompt) : known};
 }
 
