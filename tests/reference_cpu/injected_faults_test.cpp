@@ -48,13 +48,22 @@ class InjectedFaults : public testing::Test {
         Caches caches;
         caches.push_back(std::make_unique<NoCache>(tiny_llama, KvDtype::f32, capacity));
         caches.push_back(std::move(cache));
-        Team team(1);
-        Request request;
-        request.prompt = random_tokens(prompt, tiny_llama.vocab, 1);
-        request.max_tokens = generated;
-        return compare(model_, caches, team, request, {64}, {}, [&](const Step& step) {
+        return run(caches, request(), [&](const Step& step) {
             if (step.lane == 1 && after_step) after_step(step.index);
         });
+    }
+
+    static Request request() {
+        Request r;
+        r.prompt = random_tokens(prompt, tiny_llama.vocab, 1);
+        r.max_tokens = generated;
+        return r;
+    }
+
+    Comparison run(const Caches& caches, const Request& what,
+                   const std::function<void(const Step&)>& on_step = {}) {
+        Team team(1);
+        return compare(model_, caches, team, what, {64}, {}, on_step);
     }
 
     void expect_caught(const Comparison& comparison, std::int64_t step, std::int32_t layer,
@@ -179,50 +188,42 @@ TEST_F(InjectedFaults, ABlockTableWithOneBlockTwice) {
     EXPECT_EQ(comparison.first_difference->position, 2);  // it already sees row 4 or 5 instead
 }
 
-// Without its own prefix computed again, NoCache would not notice that a *cached* row changed later
-// on; the rows are compared with what was stored first, whoever stored it.
-TEST_F(InjectedFaults, InTheFirstDecoderAreFoundToo) {
-    // K row 8 lands on row 0. Query 0 has one key only, whatever it is; query 1 is the first to
-    // notice.
-    auto cache = std::make_unique<Faulty<NoCache>>(tiny_llama, KvDtype::f32, capacity);
-    const std::int64_t row_bytes = cache->row_bytes();
-    cache->fault = [row_bytes](const RowKey& key, std::int64_t position, auto place) {
-        if (is(key, 0, 0, Kind::key) && position == 8) place.row -= 8 * row_bytes;
-        place.rows_together = 1;
+// The rows of two KV heads change places when they are stored.
+template <class Cache>
+void mix_up_heads(Faulty<Cache>& cache, std::int32_t layer, Kind kind, std::int64_t at) {
+    cache.fault = [&cache, layer, kind, at](const RowKey& key, std::int64_t position, auto place) {
+        if (key.layer == layer && key.kind == kind && position == at) {
+            RowKey other = key;
+            other.kv_head = 1 - key.kv_head;
+            place.row = cache.raw(other, position);
+        }
         return place;
     };
+}
+
+// The first decoder is no authority: where it is wrong, the other one differs from it.
+TEST_F(InjectedFaults, InTheFirstDecoderAreFoundToo) {
+    auto none = std::make_unique<Faulty<NoCache>>(tiny_llama, KvDtype::f32, capacity);
+    mix_up_heads(*none, 0, Kind::key, 8);
     Caches caches;
-    caches.push_back(std::move(cache));
+    caches.push_back(std::move(none));
     caches.push_back(std::make_unique<ContiguousCache>(tiny_llama, KvDtype::f32, capacity));
-    Team team(1);
-    Request request;
-    request.prompt = random_tokens(prompt, tiny_llama.vocab, 1);
-    request.max_tokens = generated;
-    const Comparison comparison = compare(model_, caches, team, request, {64}, {}, {});
-    expect_caught(comparison, 3, 1, 1);
+    const Comparison comparison = run(caches, request());
+    expect_caught(comparison, 3, 1, 8);
+    EXPECT_EQ(comparison.first_difference->decoder, "contiguous");
 }
 
 // With logits for every position, the position named is the first that differs, not the first of
 // the pass.
 TEST_F(InjectedFaults, AreLocatedAmongAllPositionsOfAPass) {
-    // V row 4 of the last layer lands on row 3: only logits can tell, from position 3 on.
     auto cache = std::make_unique<Faulty<ContiguousCache>>(tiny_llama, KvDtype::f32, capacity);
-    const std::int64_t row_bytes = cache->row_bytes();
-    cache->fault = [row_bytes](const RowKey& key, std::int64_t position, auto place) {
-        if (is(key, 1, 0, Kind::value) && position == 4) place.row -= row_bytes;
-        place.rows_together = 1;
-        return place;
-    };
+    mix_up_heads(*cache, 1, Kind::value, 4);
     Caches caches;
     caches.push_back(std::make_unique<NoCache>(tiny_llama, KvDtype::f32, capacity));
     caches.push_back(std::move(cache));
-    Team team(1);
-    Request request;
-    request.prompt = random_tokens(prompt, tiny_llama.vocab, 1);
-    request.max_tokens = generated;
-    request.all_logits = true;
-    const Comparison comparison = compare(model_, caches, team, request, {64}, {}, {});
-    expect_caught(comparison, 0, -1, 3);
+    Request all_logits = request();
+    all_logits.all_logits = true;
+    expect_caught(run(caches, all_logits), 0, -1, 4);
 }
 
 }  // namespace
