@@ -50,8 +50,10 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"NoPrompt", {"run", "--model", "model"}, 2, {"--prompt", "--ids"}},
         Wrong{"TwoPrompts", run_with({"--prompt", "x"}), 2, {"only one"}},
         Wrong{"NotANumber", run_with({"--max-tokens", "many"}), 2, {"--max-tokens", "many"}},
-        Wrong{
-            "HugeNumber", run_with({"--max-tokens", "99999999999999999999"}), 2, {"--max-tokens"}},
+        Wrong{"HugeNumber",
+              run_with({"--max-tokens", "99999999999999999999"}),
+              1,
+              {"the largest max_tokens is 61"}},
         Wrong{"NoTokens", run_with({"--max-tokens", "0"}), 1, {"--max-tokens is 0"}},
         Wrong{"NegativeTokens", run_with({"--max-tokens", "-3"}), 1, {"--max-tokens is -3"}},
         Wrong{"BlockSizeZero", run_with({"--block-size", "0"}), 1, {"--block-size is 0"}},
