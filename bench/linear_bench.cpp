@@ -113,7 +113,7 @@ Json report(const std::vector<Contestant>& contestants, double work, const char*
 Json verdict(double ratio, double target, const char* of_what, bool json) {
     const bool met = ratio >= target;
     if (!json) {
-        std::printf("  kvtape / %s: %.2f, %s target %.2f\n\n", of_what, ratio,
+        std::printf("  kvtape / %s: %.3f, %s target %.2f\n\n", of_what, ratio,
                     met ? "meets" : "BELOW", target);
     }
     return {{"ratio", ratio}, {"of", of_what}, {"target", target}, {"met", met}};
@@ -205,7 +205,8 @@ int run(int argc, char** argv) {
         } else if (argument == "--rounds" && i + 1 < argc && std::atoi(argv[i + 1]) > 0) {
             rounds = std::atoi(argv[++i]);
         } else {
-            fail("linear_bench: '", argument, "' is not understood; use [--json] [--rounds N]");
+            fail("linear_bench: '", argument,
+                 "' is not understood; use [--json] [--rounds N], N > 0");
         }
     }
     stay_on_this_core();

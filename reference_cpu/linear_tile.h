@@ -40,15 +40,15 @@ constexpr int panels_side_by_side(std::int64_t rows) {
 
 template <class Scalar>
 struct TileWork {
-    const Scalar* x;         // (inputs, rows), packed by pack_rows
-    const Scalar* w;         // (panels, inputs, P)
-    std::int64_t w_stride;   // from panel to panel
-    std::int64_t inputs;     // steps over k
-    bool resume;             // take up the sums found in y; otherwise start from 0
-    Scalar* y;               // (rows, panels * P)
-    std::int64_t y_stride;   // from row to row
-    const Scalar* wanted_w;  // weights that other tiles will want soon
-    std::int64_t wanted_w_per_k;
+    const Scalar* x;              // (inputs, rows), packed by pack_rows
+    const Scalar* w;              // (panels, inputs, P)
+    std::int64_t w_stride;        // from panel to panel
+    std::int64_t inputs;          // steps over k
+    bool resume;                  // take up the sums found in y; otherwise start from 0
+    Scalar* y;                    // (rows, panels * P)
+    std::int64_t y_stride;        // from row to row
+    const Scalar* wanted_w;       // weights that other tiles will want soon
+    std::int64_t wanted_w_per_k;  // how many of them to fetch while one k is done
 };
 
 // x * w + sum, rounded once. For a scalar of one's own Eigen would multiply and then add, so its
