@@ -58,6 +58,16 @@ TEST_F(Demo, ReplacesItsOwnTapeAndNoOtherFile) {
     EXPECT_THAT(refused.err, HasSubstr("demo.tape"));
     EXPECT_EQ(read_file(folder_ / "demo.tape"), "precious");
     EXPECT_EQ(demo({"--tape", "other.tape"}).exit_code, 0);
+
+    // Neither over a tape of something else.
+    ASSERT_EQ(run_kvtape({"run", "--model", "model", "--prompt", "Mia has 4821.", "--max-tokens",
+                          "2", "--tape", "demo.tape", "--overwrite"},
+                         folder_.path())
+                  .exit_code,
+              0);
+    const std::string tape = read_file(folder_ / "demo.tape");
+    EXPECT_EQ(demo().exit_code, 1);
+    EXPECT_EQ(read_file(folder_ / "demo.tape"), tape);
 }
 
 TEST_F(Demo, JsonIsThatOfCompare) {

@@ -153,7 +153,9 @@ TEST_F(Inspect, AFlippedByteInTheNumbersIsFound) {
         EXPECT_TRUE(result.exit_code == 3 || result.exit_code == 1) << field;
         EXPECT_EQ(result.error_lines(), 1) << result.err;
         found += result.exit_code == 3 ? 1 : 0;
-        if (result.exit_code == 3) EXPECT_THAT(result.out, HasSubstr("problem: "));
+        if (result.exit_code == 3) {
+            EXPECT_THAT(result.out, HasSubstr("problem: "));
+        }
     }
     EXPECT_GE(found, 1);
 }

@@ -35,7 +35,7 @@ class Run : public testing::Test {
 // n ids, the first of them 9.
 std::string ids(int n) {
     std::string text = "9";
-    for (int i = 1; i < n; ++i) text += "," + std::to_string(i % 32);
+    for (int i = 1; i < n; ++i) text.append(1, ',').append(std::to_string(i % 32));
     return text;
 }
 
