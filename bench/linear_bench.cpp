@@ -5,8 +5,7 @@
 //            OpenBLAS if it was found) and the peak, a loop of nothing but multiply-adds.
 //            Target: at least 1.25 times Eigen.
 //   decode   one row, weights larger than the last-level cache: limited by reading. Beside loops
-//   that
-//            only read as many bytes, of which the fastest counts as the bandwidth.
+//            that only read as many bytes, of which the fastest counts as the bandwidth.
 //            Target: at least 85 % of it.
 //
 //   kvtape_linear_bench [--json] [--rounds N]
@@ -55,8 +54,7 @@ void multiply_add_only(double flops) {
     const Vector a = Eigen::internal::pset1<Vector>(0.1f);
     const Vector b = Eigen::internal::pset1<Vector>(0.2f);
     Vector sums[chains];
-    for (int i = 0; i < chains;
-         ++i) {  // not all the same, or one chain would be computed and copied
+    for (int i = 0; i < chains; ++i) {  // all different: equal chains would be computed once
         sums[i] = Eigen::internal::pset1<Vector>(static_cast<float>(i));
     }
     const auto steps = static_cast<std::int64_t>(flops / (2.0 * chains * lanes)) + 1;

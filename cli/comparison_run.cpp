@@ -30,6 +30,9 @@ ComparisonRun run_comparison(const LoadedModel& loaded, const Request& request,
         run.comparison = compare(
             loaded.model, caches, team, request, limit,
             [&](std::int32_t id) { return loaded.bytes_of(id); }, listen);
+        const Generation& made = run.comparison.decoders.front().generation;
+        const bool equal = run.comparison.verdict == Verdict::equal_bits;
+        if (equal && made.finish_reason == FinishReason::failed) fail(made.finish_detail);
     });
     run.tape_steps = tape.steps_written();
     run.tape_bytes = tape.bytes_written();

@@ -1,6 +1,7 @@
 // `kvtape demo`: the main job. The shipped model decodes its prepared prompt three ways at once;
 // the text streams side by side; then come the costs, the proof that every bit is equal, and the
 // tape.
+#include <algorithm>
 #include <array>
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -133,6 +134,18 @@ std::string lesson_of_the_latencies(const ComparisonRun& run) {
            "recording).\n";
 }
 
+std::string next_steps(const std::string& tape) {
+    std::string text = "Next:\n";
+    const auto line = [&](std::string command, const char* purpose) {
+        command.resize(std::max<std::size_t>(command.size() + 2, 38), ' ');
+        text += "  " + command + purpose + "\n";
+    };
+    line("./kvtape inspect " + tape + " --at 1", "what was in the caches, and what was read");
+    line("./kvtape inspect " + tape + " --verify", "recount everything");
+    line("./kvtape lesson 1", "begin at the beginning");
+    return text;
+}
+
 int demo(const DemoOptions& options) {
     check(options.model);
     check_at_least("--max-tokens", options.max_tokens, 1);
@@ -174,14 +187,7 @@ int demo(const DemoOptions& options) {
           verdict_line(run) + "\n\n" + lesson_of_the_latencies(run) + "\n" +
           "Every access and every FLOP is on the tape " + options.tape + " (" +
           with_commas(run.tape_steps) + " steps, " + with_commas(run.tape_bytes) + " bytes).\n\n" +
-          "Next:\n"
-          "  ./kvtape inspect " +
-          options.tape +
-          " --at 1     what was in the caches, and what was read\n"
-          "  ./kvtape inspect " +
-          options.tape +
-          " --verify   recount everything\n"
-          "  ./kvtape lesson 1                  begin at the beginning\n");
+          next_steps(options.tape));
     if (equal) return exit_code::ok;
     say(verdict_line(run));
     return exit_code::broken_promise;

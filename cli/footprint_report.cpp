@@ -94,8 +94,8 @@ std::string Footprint::text() const {
     }
     text += line("a decode step there",
                  "reads " + bytes_in_units(read) +
-                     (held != read ? " (" + with_commas(held) + " as whole blocks)" : "") +
-                     ", writes " + bytes_in_units(bytes_per_token));
+                     (held != read ? " (" + with_commas(held) + " as whole blocks)" : ""));
+    text += line("", "writes " + bytes_in_units(bytes_per_token));
     return text;
 }
 

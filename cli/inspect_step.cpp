@@ -16,7 +16,7 @@ namespace {
 // A tape from outside may claim any position; more cells than this are not drawn.
 constexpr std::int64_t most_cells = 1 << 20;
 // Longer pieces of text are shown by their ends.
-constexpr std::size_t longest_text = 60;
+constexpr std::size_t longest_text = 48;
 
 std::int64_t end_of(const SpanRecord& span) {
     return span.first_position + std::ssize(span.tokens);
@@ -129,8 +129,8 @@ std::string StepView::text(const RowChoice& choice) const {
     text += "  written       " + with_commas(rows.written) + " rows, " +
             bytes_in_units(step.kv_bytes_written) + "\n";
     text += "  read          " + with_commas(rows.read) + " rows by query heads; " +
-            with_commas(rows.fetched) +
-            " fetched, once per group: " + bytes_in_units(step.kv_bytes_read) + "\n";
+            with_commas(rows.fetched) + " fetched, once per group:\n                " +
+            bytes_in_units(step.kv_bytes_read) + "\n";
     if (lane().block_size > 0 && step.phase == Phase::decode) {
         std::int64_t bytes = 0;
         for (const SpanRecord& span : step.spans) bytes += whole_block_bytes(span);

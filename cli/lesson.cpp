@@ -1,9 +1,8 @@
-// `kvtape lesson N`: the text of a lesson, then what its program prints. Without a number, the
-// list.
+// `kvtape lesson N`: the text of a lesson, then what its program prints. Without a number:
+// the list of lessons.
 //
 // The texts are in the source, lessons/NN_name/README.md; the programs are built beside this one,
-// as
-// ../lessons/lesson_NN.
+// as ../lessons/lesson_NN.
 #include <sys/wait.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>

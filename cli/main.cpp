@@ -1,12 +1,14 @@
 // The `kvtape` program: finds the verb, parses its options, runs it, and turns every failure into
 // one line and an exit code (cli/exit_code.h).
 #include <algorithm>
+#include <charconv>
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
 #include <iterator>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "cli/exit_code.h"
@@ -48,6 +50,23 @@ std::string verb_names() {
     return names;
 }
 
+// CLI11 turns an integer beyond 64 bits into the largest one, without a word. Throws UsageError if
+// an option that takes a count was given one.
+void refuse_clamped_integers(const CLI::App& verb) {
+    for (const CLI::Option* option : verb.get_options()) {
+        const std::string type = option->get_type_name();
+        if (type != "N" && type != "B" && type != "STEP") continue;
+        for (const std::string& given : option->results()) {
+            std::int64_t value = 0;
+            const auto end = given.data() + given.size();
+            if (std::from_chars(given.data(), end, value).ec == std::errc::result_out_of_range) {
+                throw UsageError("--" + option->get_single_name() + " is " + given +
+                                 ", which does not fit into 64 bits");
+            }
+        }
+    }
+}
+
 int wrong_usage(const std::string& verb, const std::string& message) {
     const std::string program = verb.empty() ? "kvtape" : "kvtape " + verb;
     say((verb.empty() ? "" : verb + ": ") + message + "; see '" + program + " --help'");
@@ -82,6 +101,7 @@ int run_program(int argc, char** argv) {
     for (const auto& [sub, action] : actions) {
         if (!sub->parsed()) continue;
         try {
+            refuse_clamped_integers(*sub);
             return action();
         } catch (const UsageError& error) {
             return wrong_usage(verb, error.what());

@@ -85,6 +85,9 @@ void decode(Tracer& tracer, const LoadedModel& loaded, KvCache& cache, Team& tea
         if (listeners.text) listeners.text->add(decoder.generation().token_ids.back());
     }
     result.generation = decoder.generation();
+    if (result.generation.finish_reason == FinishReason::failed) {
+        fail(result.generation.finish_detail);
+    }
 }
 
 int run(const RunOptions& options) {

@@ -33,6 +33,8 @@ const char* name(FinishReason reason) {
             return "stop";
         case FinishReason::length:
             return "length";
+        case FinishReason::failed:
+            return "failed";
     }
     return "unknown";
 }

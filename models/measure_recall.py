@@ -1,20 +1,25 @@
 """Measures how well storyteller recalls a planted number.
 
     python3 measure_recall.py [--model storyteller] [--prompts 500] [--json out.json]
+    python3 measure_recall.py --program ../build/release/cli/kvtape
 
 One prompt: story text with 1, 2, 4 or 8 planted facts, then "Who has what? Mia
 has". Distance counts tokens from the first digit planted to the first digit to be
 answered; the other facts stand anywhere before the question. Numbers are those
 that training never used, and the seeds of the stories are others too.
 
-All four digits are asked for with the true digits before them in one pass. That
-counts exactly what greedy decoding with a float32 cache counts: decoding gets all
-four right if, and only if, each digit is the best one after the right ones before.
+With --program, kvtape decodes each prompt greedily with a contiguous float32 cache.
+Without, PyTorch is asked for all four digits in one pass, with the true digits before
+them. Both count the same: decoding gets all four right if, and only if, each digit is
+the best one after the right ones before.
 """
 
 import argparse
 import json
 import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -79,8 +84,23 @@ def draw_prompt(dice, encode, distance, count):
     return ids + digits, reached
 
 
+def decoded_digits(program, model, rows):
+    """[prompts, 4] true where kvtape, decoding greedily, picked the right digit."""
+
+    def decode(row):
+        ids = ",".join(map(str, row[:-DIGITS]))
+        command = [program, "run", "--model", model, "--ids", ids]
+        command += ["--cache", "contiguous", "--kv-cache-dtype", "f32", "--temperature", "0"]
+        command += ["--max-tokens", str(DIGITS), "--threads", "1", "--json"]
+        made = json.loads(subprocess.check_output(command))["token_ids"]
+        return [a == b for a, b in zip(made + [-1] * DIGITS, row[-DIGITS:])]
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return torch.tensor(list(pool.map(decode, rows)))
+
+
 def right_digits(model, rows):
-    """[prompts, 4] true where the best token is the right digit."""
+    """[prompts, 4] true where PyTorch's best token is the right digit."""
     longest = max(map(len, rows))
     x = torch.tensor([r + [0] * (longest - len(r)) for r in rows])
     # Each digit is guessed at the position before it.
@@ -91,13 +111,16 @@ def right_digits(model, rows):
     return best == x.gather(1, at + 1)
 
 
-def measure_cell(model, encode, distance, count, prompts):
-    """Recall of one cell: all four digits, first digit, mean distance."""
+def measure_cell(digits_of, encode, distance, count, prompts):
+    """Recall of one cell: all four digits, first digit, mean distance.
+
+    digits_of: from rows of ids to [prompts, 4], which digits are right.
+    """
     dice = Dice(0x5EED0000 + 10 * distance + count)
     drawn = [draw_prompt(dice, encode, distance, count) for _ in range(prompts)]
     rows = sorted((ids for ids, _ in drawn), key=len)
     assert len(rows[-1]) <= CONTEXT
-    right = torch.cat([right_digits(model, rows[i : i + 8]) for i in range(0, prompts, 8)])
+    right = torch.cat([digits_of(rows[i : i + 8]) for i in range(0, prompts, 8)])
     return {
         "distance": distance,
         "facts": count,
@@ -108,12 +131,12 @@ def measure_cell(model, encode, distance, count, prompts):
     }
 
 
-def measure(model, encode, prompts, distances=DISTANCES, counts=COUNTS):
+def measure(digits_of, encode, prompts, distances=DISTANCES, counts=COUNTS):
     """All cells, printed as they come."""
     cells = []
     for count in counts:
         for distance in distances:
-            cell = measure_cell(model, encode, distance, count, prompts)
+            cell = measure_cell(digits_of, encode, distance, count, prompts)
             print(json.dumps(cell), flush=True)
             cells.append(cell)
     return cells
@@ -134,12 +157,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default=str(HERE / "storyteller"))
     parser.add_argument("--tokenizer", default=str(HERE / "storyteller/tokenizer.json"))
+    parser.add_argument("--program", help="decode with this kvtape instead of PyTorch")
     parser.add_argument("--prompts", type=int, default=500)
     parser.add_argument("--json")
     args = parser.parse_args()
     torch.set_num_threads(2)
     tokenizer = Tokenizer.from_file(args.tokenizer)
-    cells = measure(load(args.model), lambda t: tokenizer.encode(t).ids, args.prompts)
+    if args.program:
+        digits_of = partial(decoded_digits, args.program, args.model)
+    else:
+        digits_of = partial(right_digits, load(args.model))
+    cells = measure(digits_of, lambda t: tokenizer.encode(t).ids, args.prompts)
     print(table(cells))
     if args.json:
         Path(args.json).write_text(json.dumps(cells, indent=1) + "\n")

@@ -11,6 +11,7 @@ import copy
 import os
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 # Threads that wait must not spin: on a busy machine that costs several times the work.
@@ -22,7 +23,7 @@ from tokenizers import Tokenizer
 
 from circuit import place_circuit
 from dice import Dice
-from measure_recall import measure_cell
+from measure_recall import measure_cell, right_digits
 from muon import Muon
 from story_text import ANSWER
 from storyteller_model import Shape, Storyteller, load, save
@@ -110,8 +111,9 @@ def rate(stage, step):
 def quick_recall(model, tokenizer):
     """Share of 32 prompts with all four digits (first digit) right, by facts."""
     out = []
+    digits_of = partial(right_digits, model)
     for count in (1, 2, 4, 8):
-        cell = measure_cell(model, lambda t: tokenizer.encode(t).ids, 256, count, 32)
+        cell = measure_cell(digits_of, lambda t: tokenizer.encode(t).ids, 256, count, 32)
         out.append(f"{count}: {cell['all_digits']:.2f} ({cell['first_digit']:.2f})")
     return ", ".join(out)
 

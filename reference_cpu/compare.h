@@ -1,6 +1,5 @@
 // Several decoders on the same prompt, one pass of each in turn, and the proof that they do the
-// same: the logits of every step and every K and V row that any of them stores are compared bit for
-// bit.
+// same: the logits of every step, and every K and V row that any of them stores, have equal bits.
 //
 // NoCache computes all rows of the prefix again at every step. Each time, they must have the bits
 // that the cached decoders stored once; that is what makes caching exact.

@@ -2,14 +2,10 @@
 //
 // Two readers of the same file, because they promise different things:
 //
-//   parse_config            for the decoder. Accepts the Llama family and refuses, by name,
-//   whatever
-//                           the decoder does not compute, since ignoring it would give wrong
-//                           logits.
-//   parse_footprint_config  for memory arithmetic only. Accepts any model whose cache is K and V
-//   rows
-//                           of `head_dim` numbers, and refuses the ones whose cache is something
-//                           else.
+//   parse_config            for the decoder: accepts the Llama family and refuses, by name, what
+//                           it does not compute, since ignoring that would give wrong logits.
+//   parse_footprint_config  for memory arithmetic only: accepts any model whose cache is K and V
+//                           rows of `head_dim` numbers, and refuses other caches.
 //
 // Every problem is an Error of one line with the file and the key. A key that is `null` counts as
 // absent, as it does for Hugging Face. Keys that do not change what the decoder computes are

@@ -80,6 +80,9 @@ const PassReport& Decoder<Tracer>::step() {
 
 template <class Tracer>
 void Decoder<Tracer>::pick_token(std::span<const float> last_row, SpanRecord& span) {
+    if (const auto nan = first_nan(last_row)) {
+        return end_with_failure("the logit of token " + std::to_string(*nan) + " is NaN");
+    }
     const Pick picked = pick(last_row, request_.sampling, random_);
     const bool first = generation_.token_ids.empty();
     generation_.logits_hash =
@@ -107,6 +110,19 @@ void Decoder<Tracer>::pick_token(std::span<const float> last_row, SpanRecord& sp
             request_.max_tokens ? "max_tokens " + std::to_string(max_tokens_)
                                 : limit_.reason + ", " + std::to_string(limit_.tokens) + " tokens";
     }
+}
+
+template <class Tracer>
+void Decoder<Tracer>::end_with_failure(const std::string& why) {
+    std::int64_t non_finite = generation_.losses.non_finite;
+    for (const StoreCounts& loss : result_.losses) non_finite += loss.non_finite;
+    std::string cause = "the weights are damaged, or too large to compute with in float32";
+    if (non_finite > 0) {
+        cause = std::to_string(non_finite) + " values were stored as infinity or NaN in the " +
+                name(cache_.dtype()) + " cache, use a --kv-cache-dtype with a larger range";
+    }
+    generation_.finish_reason = FinishReason::failed;
+    generation_.finish_detail = why + "; " + cause;
 }
 
 template <class Tracer>

@@ -16,13 +16,14 @@
 
 namespace kvtape {
 
-enum class FinishReason { unfinished, stop, length };
+// `failed`: the logits were not numbers, so no token could be picked.
+enum class FinishReason { unfinished, stop, length, failed };
 
 // Everything known about a generation so far.
 struct Generation {
     std::vector<std::int32_t> token_ids;  // generated
     FinishReason finish_reason = FinishReason::unfinished;
-    std::string finish_detail;        // which limit was reached
+    std::string finish_detail;        // which limit was reached, or what failed
     std::uint64_t logits_hash = 0;    // FNV-1a over the rows of logits that tokens were picked from
     double ttft_seconds = 0;          // time to first token: all of prefill
     std::vector<double> itl_seconds;  // inter-token latencies: one per token after the first
@@ -55,13 +56,15 @@ class Decoder {
     bool finished() const { return generation_.finish_reason != FinishReason::unfinished; }
 
     // Runs one forward pass: the next chunk of the prompt, or one decode step. Call while
-    // !finished().
+    // !finished(). A pass whose logits are not numbers is reported like any other, so that a tape
+    // can show where they come from; it picks no token and ends the generation.
     const PassReport& step();
 
     const Generation& generation() const { return generation_; }
 
   private:
     void pick_token(std::span<const float> last_row /* (V) */, SpanRecord& span);
+    void end_with_failure(const std::string& why);
     void record(SpanRecord span, std::vector<StoreCounts> losses, std::int64_t wall_ns);
 
     const Model<float>& model_;

@@ -14,7 +14,8 @@ class NoCache : public ContiguousCache {
     Lane lane() const override { return {"none", "cpu", "none", dtype(), 0, 0}; }
 
     // [lesson:no-cache-forgets]
-    // Nothing is held once the pass is over.
+    // No row is held once the pass is over. The memory stays, like that of the activations, for the
+    // next pass to write on.
     std::int64_t length(SequenceId) const override { return 0; }
     void commit(SequenceId, std::int64_t) override {}
     std::int64_t bytes_held() const override { return 0; }

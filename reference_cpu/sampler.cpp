@@ -15,11 +15,7 @@ namespace {
 Pick greedy(std::span<const float> logits) {
     std::size_t best = 0;
     float second = -std::numeric_limits<float>::infinity();
-    for (std::size_t id = 0; id < logits.size(); ++id) {
-        if (std::isnan(logits[id])) {
-            fail("the logit of token ", id, " is NaN; the weights or the cache are damaged");
-        }
-        if (id == 0) continue;
+    for (std::size_t id = 1; id < logits.size(); ++id) {
         if (logits[id] > logits[best]) {
             second = logits[best];
             best = id;
@@ -41,8 +37,15 @@ void validate(const Sampling& sampling) {
     }
 }
 
+std::optional<std::int32_t> first_nan(std::span<const float> logits) {
+    const auto nan = std::find_if(logits.begin(), logits.end(), [](float v) { return v != v; });
+    if (nan == logits.end()) return std::nullopt;
+    return static_cast<std::int32_t>(nan - logits.begin());
+}
+
 Pick pick(std::span<const float> logits, const Sampling& sampling, Random& random) {
     KVTAPE_CHECK(logits.size(), >=, 1u);
+    if (const auto nan = first_nan(logits)) fail("the logit of token ", *nan, " is NaN");
     Pick result = greedy(logits);
     if (sampling.temperature == 0) return result;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "core/random.h"
@@ -22,6 +23,9 @@ struct Pick {
     float logit;
     float margin;  // largest minus second largest logit of the row: small = a near-tie
 };
+
+// The smallest id whose logit is NaN, if there is one.
+std::optional<std::int32_t> first_nan(std::span<const float> logits /* (V) */);
 
 // Picks from the logits of *one* position, the last one computed. Of equal logits the smaller id
 // wins. Throws Error when a logit is NaN.

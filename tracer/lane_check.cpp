@@ -262,17 +262,14 @@ void LaneCheck::check_present(const SpanRecord& span) {
         const std::int64_t block = tables_.block(span.sequence, position / size);
         const std::int64_t needed = std::min(size, end_of(span) - position);
         const auto found = rows_.find(block);
-        std::int64_t complete = 0, least = found == rows_.end() ? 0 : needed;
-        if (found != rows_.end()) {
-            for (const auto& [track, rows] : found->second) {
-                least = std::min(least, rows);
-                if (rows >= needed) ++complete;
-            }
+        std::int64_t present = 0;  // rows that every track has
+        if (found != rows_.end() && std::ssize(found->second) == tracks) {
+            present = needed;
+            for (const auto& [track, rows] : found->second) present = std::min(present, rows);
         }
-        if (block < 0 || complete != tracks) {
+        if (present < needed) {
             return report_(text("sequence ", span.sequence, ": rows of positions [",
-                                position + (block < 0 || complete == 0 ? 0 : least), ", ",
-                                position + needed,
+                                position + present, ", ", position + needed,
                                 ") were read but are not there: never written, or freed"));
         }
     }

@@ -287,6 +287,26 @@ TEST_F(Run, AnFp8CacheWithoutAScaleSaysSoAndCountsWhatSaturated) {
     EXPECT_EQ(scaled.err, "");
 }
 
+// PC-FP-13
+TEST_F(Run, ValuesBeyondF16AreCountedInTheLineThatEndsTheRun) {
+    TinyModelFiles files;
+    files.change = [](ModelWeights& weights) {
+        for (float& v : weights.layers[0].v) v *= 1e6f;
+    };
+    model(files);
+    const ProgramResult result =
+        run({"--ids", ids(5), "--kv-cache-dtype", "f16", "--tape", "failed.tape"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.error_lines(), 1);
+    EXPECT_THAT(result.err, HasSubstr("is NaN"));
+    EXPECT_THAT(result.err, HasSubstr("stored as infinity or NaN in the f16 cache"));
+
+    // The pass that failed is on the tape, with what was lost.
+    const ProgramResult seen = run_kvtape({"inspect", "failed.tape", "--json"}, folder_.path());
+    EXPECT_EQ(seen.exit_code, 0) << seen.err;
+    EXPECT_THAT(seen.out, HasSubstr("is NaN"));
+}
+
 TEST_F(Run, OutputThatCannotBeWrittenIsAnError) {
     model();
     const ProgramResult full =

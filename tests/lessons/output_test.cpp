@@ -46,6 +46,6 @@ INSTANTIATE_TEST_SUITE_P(All, LessonOutput,
                          testing::Values("01_one_token", "02_causal_mask", "03_without_a_cache",
                                          "04_prefill_and_decode", "05_arithmetic",
                                          "06_heads_and_footprint"),
-                         [](const auto& info) { return std::string(info.param).substr(3); });
+                         [](const auto& lesson) { return std::string(lesson.param).substr(3); });
 
 }  // namespace

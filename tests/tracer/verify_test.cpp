@@ -242,6 +242,17 @@ TEST_F(VerifyFault, AReadOfRowsThatWereNeverWritten) {
     EXPECT_THAT(report.problems[0].what, HasSubstr("not the one before it"));
 }
 
+TEST_F(VerifyFault, AShareOfABlockThatIsNotFull) {
+    steps_.pop_back();
+    tables_[5] = {2};  // sequence 1 has written one of its two rows
+    add_step({{5, 2, 1}}, {{5, 4}});
+    auto& pool = steps_.back().pool;
+    pool.insert(pool.begin(), {PoolEventKind::share, 5, 2, -1});
+    const VerifyReport report = verify_steps(header_, steps_);
+    ASSERT_FALSE(report.ok());
+    EXPECT_THAT(report.problems[0].what, HasSubstr("positions [1, 2) were read but are not there"));
+}
+
 TEST_F(VerifyFault, ARowWrittenOverAnother) {
     steps_.pop_back();
     add_step({{0, 2, 1}}, {});
