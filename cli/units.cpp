@@ -1,9 +1,7 @@
 #include "cli/units.h"
 
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 #include "core/check.h"
@@ -22,22 +20,6 @@ constexpr Unit units[] = {{"", 1},         {"B", 1},        {"kB", 1e3},    {"KB
 
 }  // namespace
 
-std::string with_commas(std::int64_t value) {
-    std::string digits = std::to_string(value);
-    const std::size_t sign = digits[0] == '-' ? 1 : 0;
-    for (std::size_t place = digits.size(); place > sign + 3;) {
-        place -= 3;
-        digits.insert(place, ",");
-    }
-    return digits;
-}
-
-std::string decimal(double value, int digits) {
-    std::array<char, 400> text;  // the largest double has 309 digits before the point
-    std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-    return text.data();
-}
-
 std::string bytes_in_units(std::int64_t bytes) {
     std::string text = with_commas(bytes) + (bytes == 1 ? " byte" : " bytes");
     const auto value = static_cast<double>(bytes);
@@ -49,12 +31,6 @@ std::string bytes_in_units(std::int64_t bytes) {
         text += " = " + decimal(value / unit.bytes, 3) + " " + unit.name;
     }
     return text;
-}
-
-std::string duration(double seconds) {
-    if (seconds >= 1) return decimal(seconds, 2) + " s";
-    if (seconds >= 1e-3) return decimal(seconds * 1e3, 2) + " ms";
-    return decimal(seconds * 1e6, 1) + " us";
 }
 
 std::int64_t parse_bytes(const std::string& option, std::string_view text) {

@@ -1,27 +1,21 @@
-// Numbers as people read them. A unit always matches its divisor: GB is 10^9 bytes, GiB is 2^30.
+// Amounts of bytes as people read and write them. A unit always matches its divisor: GB is 10^9
+// bytes, GiB is 2^30.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "core/number_text.h"
+
 namespace kvtape {
 
 inline constexpr double bytes_per_gb = 1e9;
 inline constexpr double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
 
-// 1234567 as "1,234,567".
-std::string with_commas(std::int64_t value);
-
-// "%.<digits>f".
-std::string decimal(double value, int digits);
-
 // "10,737,418,240 bytes = 10.737 GB = 10.000 GiB"; smaller amounts in kB and KiB, MB and MiB, and
 // below 1,000 in bytes alone.
 std::string bytes_in_units(std::int64_t bytes);
-
-// "1.23 s", "4.56 ms" or "7.8 us".
-std::string duration(double seconds);
 
 // "4096", "64MiB", "1.5 GB": a number and, if it is not bytes, its unit (B, kB, MB, GB, TB or KiB,
 // MiB, GiB, TiB). A fraction of a byte is dropped. Throws Error naming `option` for anything else.

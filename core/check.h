@@ -1,11 +1,9 @@
 // How kvtape says that something is wrong. Two cases, never mixed:
 //
-//   Error          the *user's* input cannot be used (a file, an option, a prompt that is too
-//   long).
+//   Error          the *user's* input cannot be used: a file, an option, a prompt that is too long.
 //                  One line: what was wrong, where, and what to do. `main` prints it and exits 1.
 //   KVTAPE_CHECK   *our* code broke a contract between two functions. Prints the expression and
-//   both
-//                  values, so that a failed shape check tells which shapes met.
+//                  both values, so that a failed shape check tells which shapes met.
 #pragma once
 
 #include <sstream>

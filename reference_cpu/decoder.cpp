@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/fnv1a.h"
 #include "tracer/recorder.h"
 
 namespace kvtape {

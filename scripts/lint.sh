@@ -13,7 +13,8 @@ declare -A may_include=(
     [lessons]="core tracer reference_cpu cuda"
     [cli]="core tracer reference_cpu cuda"
     [bench]="core tracer reference_cpu cuda"
-    [tests]="core tracer reference_cpu cuda lessons cli bench support"
+    [viewer]="core tracer"
+    [tests]="viewer core tracer reference_cpu cuda lessons cli bench support"
 )
 
 mapfile -t files < <(git ls-files --cached --others --exclude-standard | sort -u)

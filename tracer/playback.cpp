@@ -144,6 +144,12 @@ Cell Playback::cell(std::int64_t step, std::int32_t sequence, std::int32_t layer
     return cell;
 }
 
+std::uint64_t Playback::fingerprint(std::int32_t sequence, std::int32_t layer, std::int32_t kv_head,
+                                    Kind kind) const {
+    const Track* rows = track(sequence, {layer, kv_head, kind});
+    return rows == nullptr ? 0 : rows->fingerprint();
+}
+
 void Playback::slots(std::int64_t step, std::int32_t layer, std::int32_t kv_head, Kind kind,
                      std::int64_t slot_begin, std::span<Cell> out) const {
     KVTAPE_CHECK(tables_.paged(), ==, true);

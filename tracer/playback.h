@@ -2,9 +2,9 @@
 //
 // The steps of one lane are added once, in order, and may be asked about in any order afterwards.
 // Rows are never stored one by one: what is kept are the runs, those of decoding joined to
-// stretches (tracer/track.h), and the times at which sequences held blocks. A question costs
-// O(cells asked for
-// + stretches of the track); memory grows at most with the number of runs.
+// stretches (tracer/track.h), and the times at which sequences held blocks. A question costs time
+// in proportion to the cells asked for and the stretches of the track; memory grows at most with
+// the number of runs.
 //
 // Time: "at step s" is while step s runs, after it wrote and while it reads. A block that a
 // sequence frees because it finished in step s is empty from step s + 1 on; a block taken away
@@ -60,6 +60,12 @@ class Playback {
                Kind kind, std::int64_t position_begin, std::span<Cell> out) const;
     Cell cell(std::int64_t step, std::int32_t sequence, std::int32_t layer, std::int32_t kv_head,
               Kind kind, std::int64_t position) const;
+
+    // Tracks of one sequence with equal fingerprints have had the same runs in the same steps, so
+    // that cells() says the same of all of them. (64 bits of a hash: chance equality is one in
+    // 10^19.)
+    std::uint64_t fingerprint(std::int32_t sequence, std::int32_t layer, std::int32_t kv_head,
+                              Kind kind) const;
 
     // The rows in slots slot_begin, slot_begin + 1, ... of the pool, for paged lanes only. The
     // counts are of reads by all sequences that held the block since the row is there.

@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace kvtape {
+#include "core/fnv1a.h"
 
-std::uint64_t fnv1a(const void* data, std::size_t count, std::uint64_t seed) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (std::size_t i = 0; i < count; ++i) seed = (seed ^ bytes[i]) * 0x100000001b3u;
-    return seed;
-}
+namespace kvtape {
 
 void Recorder::Worker::write(const RowWrite& row, const std::byte* codes, std::int64_t bytes) {
     const auto index = static_cast<std::size_t>(row.kv_head * 2 + static_cast<int>(row.kind));

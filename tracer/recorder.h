@@ -34,10 +34,6 @@ struct RowDigest {
     std::uint64_t digest;
 };
 
-// 64-bit FNV-1a (Fowler, Noll, Vo) of `count` bytes; `seed` continues an earlier hash.
-inline constexpr std::uint64_t fnv1a_start = 0xcbf29ce484222325u;
-std::uint64_t fnv1a(const void* data, std::size_t count, std::uint64_t seed = fnv1a_start);
-
 class Recorder {
   public:
     static constexpr bool enabled = true;

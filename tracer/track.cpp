@@ -1,5 +1,7 @@
 #include "tracer/track.h"
 
+#include <initializer_list>
+
 namespace kvtape {
 namespace {
 
@@ -14,6 +16,10 @@ Stretch* last_that(std::vector<Stretch>& stretches, const GoesOn& goes_on) {
         if (goes_on(stretch)) return &stretch;
     }
     return nullptr;
+}
+
+std::uint64_t hash_of(std::initializer_list<std::int64_t> numbers, std::uint64_t hash) {
+    return fnv1a(numbers.begin(), numbers.size() * sizeof(std::int64_t), hash);
 }
 
 // Extensible: a decode step, or a stretch of them.
@@ -35,6 +41,8 @@ std::int64_t ReadStretch::queries(std::int64_t key, std::int64_t first, std::int
 }
 
 void Track::add(std::int64_t step, const WriteRun& run) {
+    fingerprint_ =
+        hash_of({0, step, run.position_begin, run.position_end, run.slot_begin}, fingerprint_);
     const auto goes_on = [&](const WriteStretch& s) {
         return s.step_end == step && s.position_end == run.position_begin &&
                s.slot_of(s.position_end) == run.slot_begin &&
@@ -52,6 +60,9 @@ void Track::add(std::int64_t step, const WriteRun& run) {
 
 void Track::add(std::int64_t step, const ReadRun& run) {
     const std::int64_t heads = run.head_end - run.head_begin;
+    fingerprint_ = hash_of({1, step, heads, run.query_begin, run.query_end, run.key_begin,
+                            run.key_end, run.causal ? 1 : 0},
+                           fingerprint_);
     const auto goes_on = [&](const ReadStretch& s) {
         return s.step_end == step && s.causal && s.heads == heads &&
                s.query_end == run.query_begin && s.key_begin == run.key_begin &&

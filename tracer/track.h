@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/fnv1a.h"
 #include "tracer/run.h"
 
 namespace kvtape {
@@ -69,6 +70,9 @@ class Track {
         for_each(writes_, longest_write_, first, last, visit);
     }
 
+    // A hash of all runs and their steps, but not of the layer, head and kind.
+    std::uint64_t fingerprint() const { return fingerprint_; }
+
     // Reads of the row at `position` in steps [first, last].
     ReadCount reads(std::int64_t position, std::int64_t first, std::int64_t last) const;
 
@@ -90,6 +94,7 @@ class Track {
     std::vector<ReadStretch> reads_;
     std::int64_t longest_write_ = 1;  // in steps
     std::int64_t longest_read_ = 1;
+    std::uint64_t fingerprint_ = fnv1a_start;
 };
 
 }  // namespace kvtape

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "core/fnv1a.h"
 #include "reference_cpu/contiguous_cache.h"
 #include "reference_cpu/forward_body.h"
 #include "reference_cpu/no_cache.h"

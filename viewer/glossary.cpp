@@ -1,0 +1,45 @@
+#include "viewer/glossary.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kvtape {
+namespace {
+
+constexpr std::pair<std::string_view, const char*> words[] = {
+    {"TTFT", "Time to first token: from the request to the first new token. All of prefill."},
+    {"ITL", "Inter-token latency: from one new token to the next."},
+    {"K", "Key: a row of D numbers per token, layer and KV head, with which queries are compared."},
+    {"V", "Value: a row of D numbers per token, layer and KV head, of which sums are made."},
+    {"KV cache",
+     "The K and V rows of all tokens seen, kept so that they need not be computed again."},
+    {"KV head", "K and V rows that a group of query heads shares (GQA)."},
+    {"FLOP", "One floating-point operation; a multiply-add counts as two."},
+    {"FLOPs", "Floating-point operations; a multiply-add counts as two."},
+    {"FLOP/byte",
+     "Arithmetic intensity: FLOPs per byte moved. Low means that memory sets the pace."},
+    {"prefill", "The pass over the prompt: many tokens at once, filling the cache."},
+    {"decode", "A pass over one new token: it appends one column and reads all before it."},
+    {"position", "The index of a token in its sequence, from 0."},
+    {"slot", "A row of physical storage; where a position lies."},
+    {"block", "B slots that a paged cache hands out as one."},
+    {"block table", "For each sequence: which block holds positions 0 to B - 1, B to 2 B - 1, ..."},
+    {"rows written", "K and V rows stored: one per token, layer, KV head and kind."},
+    {"rows read", "Rows used by query heads; heads that share a row count it each."},
+    {"rows fetched", "Rows taken from storage; a group of query heads fetches a row once."},
+    {"bytes held", "Storage set aside for the cache after the step."},
+    {"closed form", "What the count must be, by a formula from the shapes alone."},
+    {"dtype", "Number format of the cached values: f32, f16, bf16, fp8_e4m3 or fp8_e5m2."},
+    {"margin", "Largest minus second largest logit: how sure the pick was."},
+    {"waste", "Slots that are set aside but hold no row."},
+};
+
+}  // namespace
+
+const char* explanation(std::string_view word) {
+    const auto* found = std::find_if(std::begin(words), std::end(words),
+                                     [&](const auto& entry) { return entry.first == word; });
+    return found == std::end(words) ? nullptr : found->second;
+}
+
+}  // namespace kvtape

@@ -1,0 +1,12 @@
+#include <imgui.h>
+
+#include "viewer/panel.h"
+#include "viewer/widgets.h"
+
+namespace kvtape {
+
+void draw_memory(Viewer& viewer) {
+    if (draw_if_empty(viewer)) return;
+}
+
+}  // namespace kvtape

@@ -1,0 +1,74 @@
+#include "viewer/show.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace kvtape {
+
+void Show::open(const std::string& path) {
+    OpenTape tape;
+    tape.path = path;
+    tape.reader = std::make_unique<TapeReader>(path, TapeReader::Mode::follow);
+    read(tape);
+    tapes_.push_back(std::move(tape));
+}
+
+LaneHistory& Show::add_lane(const TapeHeader& header, std::int32_t lane) {
+    return *lanes_.emplace_back(std::make_unique<LaneHistory>(header, lane));
+}
+
+void Show::clear() {
+    lanes_.clear();
+    tapes_.clear();
+}
+
+bool Show::poll() {
+    bool gained = false;
+    for (OpenTape& tape : tapes_) {
+        if (tape.reader) gained |= read(tape);
+    }
+    return gained;
+}
+
+// Reads all there is. Nothing more is expected after the writer's last record, or after damage.
+bool Show::read(OpenTape& tape) {
+    using Next = TapeReader::Next;
+    bool gained = false;
+    try {
+        Step step;
+        Next next = tape.reader->next(step);
+        if (tape.lanes.empty() && tape.reader->has_header()) add_lanes(tape);
+        for (; next == Next::step; next = tape.reader->next(step)) {
+            lanes_[tape.lanes[static_cast<std::size_t>(step.lane)]]->add(std::move(step));
+            gained = true;
+        }
+        if (next == Next::incomplete) {
+            tape.remark = tape.reader->truncation().what();
+            return gained;
+        }
+        tape.remark = tape.reader->end_reason();
+    } catch (const TapeError& error) {
+        if (error.fault != TapeFault::corrupt) throw;
+        tape.remark = error.what();
+        tape.damaged = true;
+    }
+    tape.reader.reset();
+    return gained;
+}
+
+void Show::add_lanes(OpenTape& tape) {
+    const TapeHeader& header = tape.reader->header();
+    for (std::int32_t lane = 0; lane < std::ssize(header.lanes); ++lane) {
+        tape.lanes.push_back(lanes_.size());
+        add_lane(header, lane);
+    }
+}
+
+std::int64_t Show::steps() const {
+    std::int64_t most = 0;
+    for (const auto& lane : lanes_) most = std::max(most, lane->steps());
+    return most;
+}
+
+}  // namespace kvtape

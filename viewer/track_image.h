@@ -1,0 +1,66 @@
+// The picture of one lane's cache: a pixel per cell. Row r is a track, that is one (layer, KV head,
+// K or V); column c is a position of the sequence.
+//
+//   track   layer 0: K of head 0, V of head 0, K of head 1, V of head 1, ..., layer 1: ...
+//
+// Most tracks have had the same done to them (every layer writes and reads the same positions), so
+// the colours of each history are computed once and copied to all tracks that share it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "viewer/cell_colours.h"
+#include "viewer/lane_history.h"
+
+namespace kvtape {
+
+struct TrackId {
+    std::int32_t layer = 0, kv_head = 0;
+    Kind kind = Kind::key;
+    friend bool operator==(const TrackId&, const TrackId&) = default;
+};
+
+inline std::int64_t track_count(const ModelShape& shape) {
+    return 2 * shape.layers * shape.kv_heads;
+}
+inline std::int64_t track_number(const ModelShape& shape, TrackId id) {
+    return (id.layer * shape.kv_heads + id.kv_head) * 2 + static_cast<std::int64_t>(id.kind);
+}
+inline TrackId track_id(const ModelShape& shape, std::int64_t number) {
+    return {static_cast<std::int32_t>(number / 2 / shape.kv_heads),
+            static_cast<std::int32_t>(number / 2 % shape.kv_heads), static_cast<Kind>(number % 2)};
+}
+
+class TrackImage {
+  public:
+    // What the picture was painted from.
+    struct Key {
+        std::int64_t step = -1;
+        double within = 1;
+        std::int32_t sequence = 0;
+        ColourBy by = ColourBy::phase;
+        bool dark = true;
+        std::int64_t steps_known = 0;  // a lane that grows may change what is there
+        friend bool operator==(const Key&, const Key&) = default;
+    };
+
+    // Paints all cells anew if the key has changed. Returns whether it has.
+    bool paint(const LaneHistory& lane, const Playhead& at, std::int32_t sequence, ColourBy by,
+               const Palette& palette, bool dark);
+
+    std::int64_t width() const { return width_; }                // positions
+    std::int64_t height() const { return height_; }              // tracks
+    const std::vector<Rgba>& pixels() const { return pixels_; }  // (height, width)
+
+    // Cells that hold a row at the moment painted.
+    std::int64_t lit_cells() const { return lit_; }
+
+  private:
+    Key key_;
+    std::int64_t width_ = 0, height_ = 0, lit_ = 0;
+    std::vector<Rgba> pixels_;
+    std::vector<Cell> cells_;  // (width)
+};
+
+}  // namespace kvtape

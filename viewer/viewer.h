@@ -1,0 +1,101 @@
+// The state of the viewer, and how a frame comes of it.
+//
+// A frame is a function of this state alone: of the tapes, the playhead, the layout and the view.
+// Whoever owns a window (viewer/window.cpp), needs a picture without one (viewer/offscreen.cpp) or
+// tests without either, sets ImGui's input for the frame and calls `frame`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viewer/cell_colours.h"
+#include "viewer/palette.h"
+#include "viewer/playhead.h"
+#include "viewer/show.h"
+#include "viewer/textures.h"
+#include "viewer/track_image.h"
+
+namespace kvtape {
+
+// One cell of the cache.
+struct CellId {
+    std::size_t lane = 0;
+    std::int32_t sequence = 0;
+    TrackId track;
+    std::int64_t position = 0;
+    friend bool operator==(const CellId&, const CellId&) = default;
+};
+
+// How the cache grids are looked at. All lanes share it, so that equal columns stand under each
+// other.
+struct GridView {
+    ColourBy by = ColourBy::phase;
+    std::int32_t sequence = 0;
+    double first_position = 0;  // at the left edge
+    double positions = 0;       // across the width; 0 = all there are
+    double first_track = 0;     // at the top edge of each lane
+    double tracks = 0;          // down the height of a lane; 0 = all there are
+};
+
+class Guide;
+class Live;
+
+class Viewer {
+  public:
+    explicit Viewer(Textures& textures);
+    ~Viewer();
+
+    Show show;
+    Playhead playhead;
+    GridView grid;
+    std::optional<CellId> hovered;   // in the frame drawn last
+    std::optional<CellId> selected;  // by a click
+    std::optional<std::int64_t>
+        event_focus;  // number of the event to scroll to, of lane `event_lane`
+    std::size_t event_lane = 0;
+    bool dark = true;
+    float scale = 1;                      // of fonts and distances: 2 on a HiDPI display
+    std::string only_panel;               // if not empty, this panel fills the window
+    std::map<std::string, bool> visible;  // panels that were switched on or off, by name
+    bool show_help = false;
+    bool wants_layout = true;  // place the panels anew in the next frame
+    std::string message;       // what went wrong last, in the words of the command line
+    std::unique_ptr<Guide> guide;
+    std::unique_ptr<Live> live;
+
+    const Palette& palette() const { return dark ? dark_palette : light_palette; }
+    Textures& textures() { return textures_; }
+
+    // Opens a tape; an error becomes `message`. Returns whether it went well.
+    bool open(const std::string& path);
+    // Draws everything. `seconds` have passed since the frame before.
+    void frame(double seconds);
+
+    std::int64_t steps() const { return show.steps(); }
+    // The step of a lane on show: its last one if it has no more.
+    std::int64_t step_of(const LaneHistory& lane) const;
+    // A lane that has ended stands still with all of its last step done.
+    Playhead playhead_of(const LaneHistory& lane) const;
+
+    // Painted in this frame or an earlier one; its texture is up to date.
+    struct Picture {
+        TrackImage image;
+        std::uint64_t texture = 0;
+    };
+    Picture& picture(std::size_t lane);
+
+  private:
+    void handle_keys();
+    void draw_menu();
+    void draw_panels();
+
+    Textures& textures_;
+    std::vector<Picture> pictures_;  // by lane
+};
+
+}  // namespace kvtape

@@ -1,0 +1,141 @@
+#include "viewer/window.h"
+
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+// After the others: GLFW brings the declarations of OpenGL.
+#include <GLFW/glfw3.h>
+#include <imgui.h>
+
+#include "core/check.h"
+#include "viewer/guide.h"
+#include "viewer/opengl.h"
+#include "viewer/pictures.h"
+#include "viewer/style.h"
+#include "viewer/viewer.h"
+
+namespace kvtape {
+namespace {
+
+constexpr const char* without_a_window =
+    "; a picture needs no display: kvtape view TAPE --screenshot FILE.png";
+
+std::string glfw_error() {
+    const char* text = nullptr;
+    glfwGetError(&text);
+    return text != nullptr ? text : "unknown error";
+}
+
+// Where the places of the panels are kept: in the user's folder for such things.
+std::string settings_file() {
+    namespace fs = std::filesystem;
+    const char* const config = std::getenv("XDG_CONFIG_HOME");
+    const char* const home = std::getenv("HOME");
+    if ((config == nullptr || *config == '\0') && (home == nullptr || *home == '\0')) return "";
+    const fs::path folder =
+        (config != nullptr && *config != '\0' ? fs::path(config) : fs::path(home) / ".config") /
+        "kvtape";
+    std::error_code error;
+    fs::create_directories(folder, error);
+    return error ? "" : (folder / "viewer.ini").string();
+}
+
+struct Glfw {
+    Glfw() {
+        if (glfwInit() == GLFW_FALSE)
+            fail("no window can be opened: ", glfw_error(), without_a_window);
+    }
+    ~Glfw() { glfwTerminate(); }
+    Glfw(const Glfw&) = delete;
+    Glfw& operator=(const Glfw&) = delete;
+};
+
+void drop_files(GLFWwindow* window, int count, const char** paths) {
+    auto* viewer = static_cast<Viewer*>(glfwGetWindowUserPointer(window));
+    for (int i = 0; i < count; ++i) {
+        if (i == 0) viewer->show.clear();
+        viewer->open(paths[i]);
+    }
+    jump(viewer->playhead, 0, viewer->steps());
+}
+
+}  // namespace
+
+void run_window(const std::vector<std::string>& tapes, const WindowOptions& options) {
+    const Size size = parse_size(options.size);
+    const Glfw glfw;
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    const std::unique_ptr<GLFWwindow, void (*)(GLFWwindow*)> window(
+        glfwCreateWindow(size.width, size.height, "kvtape", nullptr, nullptr), glfwDestroyWindow);
+    if (!window) fail("no window with OpenGL 3.3 can be opened: ", glfw_error(), without_a_window);
+    glfwMakeContextCurrent(window.get());
+    glfwSwapInterval(1);
+
+    float scale = 1;
+    glfwGetWindowContentScale(window.get(), &scale, nullptr);
+    if (options.scale) scale = static_cast<float>(*options.scale);
+
+    ImGui::CreateContext();
+    const std::unique_ptr<ImGuiContext, void (*)(ImGuiContext*)> context(ImGui::GetCurrentContext(),
+                                                                         ImGui::DestroyContext);
+    const std::string settings = settings_file();
+    ImGui::GetIO().IniFilename = settings.empty() ? nullptr : settings.c_str();
+    load_font(*ImGui::GetIO().Fonts, scale);
+    apply_style(options.light ? light_palette : dark_palette, scale);
+
+    OpenGlTextures textures;
+    Viewer viewer(textures);
+    viewer.scale = scale;
+    viewer.dark = !options.light;
+    viewer.wants_layout = settings.empty() || !std::filesystem::exists(settings);
+    glfwSetWindowUserPointer(window.get(), &viewer);
+    glfwSetDropCallback(window.get(), drop_files);
+    ImGui_ImplGlfw_InitForOpenGL(window.get(), true);
+    ImGui_ImplOpenGL3_Init("#version 330 core");
+    const std::unique_ptr<void, void (*)(void*)> backends(&viewer, [](void*) {
+        ImGui_ImplOpenGL3_Shutdown();
+        ImGui_ImplGlfw_Shutdown();
+    });
+
+    for (const std::string& tape : tapes) viewer.open(tape);
+    if (options.lesson) viewer.guide = std::make_unique<Guide>(*options.lesson);
+    jump(viewer.playhead, 0, viewer.steps());
+    viewer.playhead.within = 0;
+
+    int last_width = 0, last_height = 0;
+    double last_time = glfwGetTime();
+    while (glfwWindowShouldClose(window.get()) == GLFW_FALSE) {
+        glfwPollEvents();
+        int width = 0, height = 0;
+        glfwGetFramebufferSize(window.get(), &width, &height);
+        if (width == 0 || height == 0) {  // minimised: nothing to draw on
+            glfwWaitEventsTimeout(0.1);
+            last_time = glfwGetTime();
+            continue;
+        }
+        // Panels follow the window: their places are parts of its size.
+        if (last_width != 0 && (width != last_width || height != last_height)) {
+            viewer.wants_layout = true;
+        }
+        last_width = width;
+        last_height = height;
+
+        const double now = glfwGetTime();
+        ImGui_ImplOpenGL3_NewFrame();
+        ImGui_ImplGlfw_NewFrame();
+        ImGui::NewFrame();
+        viewer.frame(now - last_time);
+        last_time = now;
+        ImGui::Render();
+        draw_with_opengl(width, height, viewer.palette().background);
+        glfwSwapBuffers(window.get());
+    }
+}
+
+}  // namespace kvtape
