@@ -16,9 +16,23 @@ packages_to_build=(
     "libcli11-dev||command line options"
 )
 
+packages_to_view=(
+    "libimgui-dev||Dear ImGui, which draws the viewer"
+    "libglfw3-dev||windows and keys"
+    "libopengl-dev||OpenGL"
+    "libegl-dev||pictures without a window"
+    "libgl1-mesa-dri||OpenGL without a graphics card"
+    "libstb-dev||PNG files"
+    "fonts-dejavu-core||the viewer's font"
+    "pkg-config|pkg-config|finds Dear ImGui"
+)
+
 packages_to_test=(
     "libgtest-dev||GoogleTest, which runs the tests"
     "libgmock-dev||GoogleTest's matchers"
+    "xvfb|Xvfb|a display in memory, for the window's tests"
+    "xdotool|xdotool|presses keys in those tests"
+    "x11-apps|xwd|reads the pixels back"
 )
 
 packages_to_check=(

@@ -67,9 +67,10 @@ else
         printf '[1/2] good.cpp\nFAILED: bad.o\n/usr/bin/c++ -DX bad.cpp\nbad.cpp:1: error: bad\n'; exit 1; }
     [[ ! -e "\$build/cli/kvtape" ]] || { echo 'ninja: no work to do.'; exit 0; }
     echo '[1/2] a.cpp'
-    mkdir -p "\$build/cli" "\$build/lessons"
+    mkdir -p "\$build/cli" "\$build/lessons" "\$build/viewer"
     ln -s '$work/program' "\$build/cli/kvtape"
     ln -s '$work/program' "\$build/lessons/lesson_01_exercise"
+    ln -s '$work/program' "\$build/viewer/kvtape-view"
 fi
 TEXT
     cat >"$work/ctest" <<TEXT
@@ -154,10 +155,30 @@ launch lesson 9 --exercise
 expect_equal 'no such exercise: exit code' 1 "$status"
 expect_part 'no such exercise: message' 'lesson 9 has no exercise' "$err"
 
+# The viewer brings its own packages, and is then configured.
+: >"$work/calls"
+launch view some.tape --step 3
+expect_equal 'view: handed to the viewer' "program in $PWD: <some.tape> <--step> <3>" "$out"
+expect_equal 'view: its packages alone' 1 "$(calls_of 'apt-get .* install .* libimgui-dev .*pkg-config$')"
+expect_equal 'view: configured anew' 1 "$(calls_of 'cmake -S')"
+expect_equal 'view: built alone' 1 "$(calls_of 'cmake --build .*--target kvtape_view$')"
+touch demo.tape
+launch lesson 1 --view
+rm demo.tape
+expect_part 'lesson with the viewer' '<demo.tape> <--lesson> <1>' "$out"
+launch lesson one --view
+expect_part 'no such lesson: message' "'one' is not a number" "$err"
+
+# Where standard output is no terminal, the demo opens no window.
+DISPLAY=:0 launch demo --tape x.tape
+expect_equal 'demo: without a window' "program in $PWD: <demo> <--tape> <x.tape>" "$out"
+launch demo --no-window
+expect_equal 'demo: the word is for the launcher' "program in $PWD: <demo>" "$out"
+
 # Tests need more packages, and stay configured afterwards.
 launch test -R name
 expect_equal 'only the new packages' 1 \
-    "$(calls_of 'apt-get .* install --no-install-recommends libgtest-dev libgmock-dev$')"
+    "$(calls_of 'apt-get .* install --no-install-recommends libgtest-dev libgmock-dev xvfb xdotool x11-apps$')"
 expect_part 'words for ctest' '-R name' "$(grep '^ctest' "$work/calls")"
 expect_part 'why tests were skipped' 'skipped: 1 test: no such CPU' "$out"
 expect_equal 'the counts close the run' '1 passed, 0 failed, 1 skipped' "${out##*$'\n'}"
