@@ -12,8 +12,8 @@ declare -A may_include=(
     [cuda]="core tracer reference_cpu"
     [lessons]="core tracer reference_cpu cuda"
     [cli]="core tracer reference_cpu cuda"
-    [bench]="core tracer reference_cpu cuda"
-    [viewer]="core tracer"
+    [bench]="core tracer reference_cpu cuda viewer"
+    [viewer]="core tracer reference_cpu"
     [tests]="viewer core tracer reference_cpu cuda lessons cli bench support"
 )
 

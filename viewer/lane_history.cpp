@@ -10,12 +10,16 @@
 namespace kvtape {
 namespace {
 
-Costs costs_of(const Step& step, const ModelShape& shape) {
+Costs costs_of(const Step& step, const ModelShape& shape, KvDtype dtype) {
     Costs costs;
     costs.flops = step.flops;
     std::vector<SpanCost> spans;
     for (const SpanRecord& span : step.spans) {
         spans.push_back({span.first_position, std::ssize(span.tokens), span.logit_rows});
+        const std::int64_t row_bytes = shape.head_dim * bytes_per_element(dtype);
+        costs.closed_form_bytes_written +=
+            kv_bytes_per_token(shape, dtype) * std::ssize(span.tokens);
+        costs.closed_form_bytes_read += kv_rows_fetched(shape, spans.back()) * row_bytes;
     }
     costs.closed_form = expected_flops(shape, spans);
     for (const WriteRun& run : step.writes) costs.rows_written += run.rows();
@@ -54,6 +58,8 @@ Costs& Costs::operator+=(const Costs& other) {
     rows_fetched += other.rows_fetched;
     kv_bytes_written += other.kv_bytes_written;
     kv_bytes_read += other.kv_bytes_read;
+    closed_form_bytes_written += other.closed_form_bytes_written;
+    closed_form_bytes_read += other.closed_form_bytes_read;
     wall_ns += other.wall_ns;
     return *this;
 }
@@ -76,7 +82,7 @@ void LaneHistory::add(Step step) {
             text = token.bytes.empty() ? std::to_string(token.id) : drawable(token.bytes);
         }
     }
-    costs_.push_back(costs_of(step, header_.shape));
+    costs_.push_back(costs_of(step, header_.shape, lane().kv_cache_dtype));
     sums_.push_back(sums_.empty() ? Costs{} : sums_.back());
     sums_.back() += costs_.back();
     event_end_.push_back(events() + std::ssize(step.pool) + std::ssize(step.writes) +

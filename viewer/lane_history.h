@@ -23,6 +23,8 @@ struct Costs {
     std::int64_t rows_fetched = 0;  // from storage, once per group of query heads
     std::int64_t kv_bytes_written = 0;
     std::int64_t kv_bytes_read = 0;
+    std::int64_t closed_form_bytes_written = 0;
+    std::int64_t closed_form_bytes_read = 0;
     std::int64_t wall_ns = 0;
 
     Costs& operator+=(const Costs& other);

@@ -14,8 +14,10 @@ namespace kvtape {
 //   +--------------+--------------+---------------+-----------+
 //   | transport                                               |
 //   +---------------------------------------------------------+
+//
+// The live panel takes the place of the inspector, which then stands beside the latency.
 std::optional<Rect> default_place(std::string_view panel, const Room& room) {
-    const auto [width, height, top, scale, guided] = room;
+    const auto [width, height, top, scale, guided, live] = room;
     const float transport = 106 * scale;
     const float right = std::clamp(width * 0.25f, 250 * scale, 420 * scale);
     const float left = width - right;
@@ -27,13 +29,17 @@ std::optional<Rect> default_place(std::string_view panel, const Room& room) {
 
     if (panel == "grid") return Rect{0, top, left, grid};
     if (panel == "side-by-side") return Rect{0, top + grid, left, table};
-    if (panel == "memory") return Rect{0, bottom_y, left / 3, bottom};
-    if (panel == "costs") return Rect{left / 3, bottom_y, left / 3, bottom};
-    if (panel == "latency") return Rect{2 * left / 3, bottom_y, left / 3, bottom};
+    const float part = left / (live ? 4 : 3);
+    if (panel == "memory") return Rect{0, bottom_y, part, bottom};
+    if (panel == "costs") return Rect{part, bottom_y, part, bottom};
+    if (panel == "latency") return Rect{2 * part, bottom_y, part, bottom};
+    if (panel == "inspector" && live) return Rect{3 * part, bottom_y, part, bottom};
     const float column = grid + table;
-    const float guide = guided ? column * 0.6f : 0;
+    const float guide = guided ? column * (live ? 0.4f : 0.66f) : 0;
     if (panel == "guide" && guided) return Rect{left, top, right, guide};
-    if (panel == "inspector") return Rect{left, top + guide, right, column - guide};
+    if (panel == (live ? "live" : "inspector")) {
+        return Rect{left, top + guide, right, column - guide};
+    }
     if (panel == "events") return Rect{left, bottom_y, right, bottom};
     if (panel == "transport") return Rect{0, height - transport, width, transport};
     return std::nullopt;

@@ -2,6 +2,9 @@
 // that needs the decoder; playing a tape does without.
 #pragma once
 
+#include <functional>
+#include <memory>
+
 namespace kvtape {
 
 class Viewer;
@@ -15,5 +18,8 @@ class Live {
     // The inside of the live panel.
     virtual void draw(Viewer& viewer) = 0;
 };
+
+// Empty in a viewer that cannot run a model.
+using MakeLive = std::function<std::unique_ptr<Live>()>;
 
 }  // namespace kvtape

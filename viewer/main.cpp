@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "viewer/image_file.h"
+#include "viewer/live_model.h"
 #include "viewer/offscreen.h"
 #include "viewer/panel.h"
 #include "viewer/pictures.h"
@@ -29,6 +30,7 @@ int view(int argc, char** argv) {
     PictureOptions picture;
     WindowOptions window;
     std::optional<std::string> screenshot, record;
+    std::string model = default_live_model();
     app.add_option("tapes", tapes, "tapes made by 'kvtape demo', 'run' or 'compare'")
         ->type_name("TAPE");
     app.add_option("--screenshot", screenshot, "draw one picture into FILE.png and open no window")
@@ -58,10 +60,16 @@ int view(int argc, char** argv) {
     app.add_option("--speed", picture.steps_per_second, "steps in a second")
         ->type_name("X")
         ->capture_default_str();
+    app.add_option("--model", model,
+                   "folder of the model for live mode (default: the variable KVTAPE_MODEL, or the "
+                   "model that ships with kvtape)")
+        ->type_name("DIR");
+    app.add_flag("--live", picture.live, "open the panel that runs the model");
     app.add_flag("--light", picture.light, "dark text on a light ground");
     app.footer(
         "Examples:\n"
         "  kvtape view demo.tape\n"
+        "  kvtape view --live\n"
         "  kvtape view demo.tape --screenshot grid.png --step 3 --size 1280x720 --panel grid\n"
         "  kvtape view demo.tape --record demo.gif --from 0 --to 20 --fps 20");
     try {
@@ -73,6 +81,7 @@ int view(int argc, char** argv) {
         std::fprintf(stderr, "kvtape: view: %s; see 'kvtape view --help'\n", error.what());
         return 2;
     }
+    picture.make_live = [&] { return std::make_unique<LiveModel>(model); };
     if (screenshot && record) fail("give --screenshot or --record, not both");
     if (screenshot) {
         take_screenshot(tapes, *screenshot, picture);
@@ -83,6 +92,8 @@ int view(int argc, char** argv) {
         window.scale = picture.scale;
         window.light = picture.light;
         window.lesson = picture.lesson;
+        window.make_live = picture.make_live;
+        window.live = picture.live;
         run_window(tapes, window);
     }
     return 0;

@@ -33,6 +33,7 @@ struct Palette {
     Rgba cold, hot;    // ends of a scale
     Rgba not_finite;   // NaN or infinity
     Rgba accent, warning;
+    Rgba pointer;    // the frame around what the guide speaks of
     Rgba series[8];  // lanes, sequences and curves; used in this order
 };
 
@@ -58,6 +59,7 @@ inline constexpr Palette dark_palette = {
     .not_finite = okabe_ito_purple,
     .accent = okabe_ito_sky,
     .warning = okabe_ito_orange,
+    .pointer = rgb(240, 130, 190),
     .series = {okabe_ito_sky, okabe_ito_orange, okabe_ito_green, okabe_ito_yellow, okabe_ito_purple,
                okabe_ito_vermillion, okabe_ito_blue, rgb(200, 200, 200)},
 };
@@ -79,6 +81,7 @@ inline constexpr Palette light_palette = {
     .not_finite = okabe_ito_purple,
     .accent = okabe_ito_blue,
     .warning = okabe_ito_vermillion,
+    .pointer = rgb(176, 50, 120),
     .series = {okabe_ito_blue, okabe_ito_vermillion, okabe_ito_green, rgb(150, 120, 0),
                okabe_ito_purple, okabe_ito_orange, okabe_ito_sky, rgb(80, 80, 80)},
 };

@@ -41,7 +41,8 @@ std::int64_t check_step(const char* option, std::int64_t step, std::int64_t step
 // A viewer with the tapes open and everything set but the step.
 std::unique_ptr<Offscreen> set_stage(const std::vector<std::string>& tapes,
                                      const PictureOptions& options) {
-    if (tapes.empty()) fail("no tape to draw; give a tape, 'kvtape demo' makes one");
+    const bool live = options.live || options.panel == "live";
+    if (tapes.empty() && !live) fail("no tape to draw; give a tape, 'kvtape demo' makes one");
     const Size size = parse_size(options.size);
     if (!options.panel.empty()) check_panel(options.panel);
     const double scale =
@@ -56,9 +57,12 @@ std::unique_ptr<Offscreen> set_stage(const std::vector<std::string>& tapes,
     viewer.grid.by = parse_colour_by(options.colour_by);
     viewer.only_panel = options.panel;
     for (const std::string& tape : tapes) viewer.show.open(tape);
+    if (options.make_live) viewer.live = options.make_live();
+    if (live) viewer.visible["live"] = true;
+    if (options.page && !options.lesson) fail("--page counts the pages of a lesson; add --lesson");
     if (options.lesson) {
-        viewer.guide = std::make_unique<Guide>(*options.lesson);
-        if (options.page) viewer.guide->turn_to(viewer, *options.page);
+        start_lesson(viewer, *options.lesson, options.page.value_or(1));
+        viewer.guide->finish_move(viewer);
     }
     return stage;
 }
@@ -95,7 +99,7 @@ void take_screenshot(const std::vector<std::string>& tapes, const std::string& p
     const auto stage = set_stage(tapes, options);
     Viewer& viewer = stage->viewer();
     if (options.step) check_step("--step", *options.step, viewer.steps());
-    if (!options.page || options.step) {
+    if (!options.lesson || options.step) {
         jump(viewer.playhead, options.step.value_or(viewer.steps() - 1), viewer.steps());
         viewer.playhead.within = options.within;
     }

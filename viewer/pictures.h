@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "viewer/live.h"
+
 namespace kvtape {
 
 struct PictureOptions {
@@ -21,6 +23,8 @@ struct PictureOptions {
     int frames_per_second = 20;
     double steps_per_second = 2;
     bool light = false;
+    MakeLive make_live;
+    bool live = false;  // its panel is open
 };
 
 struct Size {

@@ -21,6 +21,7 @@ LaneHistory& Show::add_lane(const TapeHeader& header, std::int32_t lane) {
 void Show::clear() {
     lanes_.clear();
     tapes_.clear();
+    ++times_cleared_;
 }
 
 bool Show::poll() {

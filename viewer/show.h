@@ -29,6 +29,8 @@ class Show {
     // Adds a lane that is fed by somebody else (live mode), and returns it.
     LaneHistory& add_lane(const TapeHeader& header, std::int32_t lane);
     void clear();
+    // Lanes that were added before the last time are gone.
+    std::int64_t times_cleared() const { return times_cleared_; }
 
     // Reads what the open tapes have gained. Returns whether there was anything.
     bool poll();
@@ -44,6 +46,7 @@ class Show {
 
     std::vector<std::unique_ptr<LaneHistory>> lanes_;
     std::vector<OpenTape> tapes_;
+    std::int64_t times_cleared_ = 0;
 };
 
 }  // namespace kvtape

@@ -18,35 +18,36 @@ bool TrackImage::paint(const LaneHistory& lane, const Playhead& at, std::int32_t
 
     const ModelShape& shape = lane.shape();
     width_ = lane.longest(sequence);
-    height_ = track_count(shape);
+    lines_ = 0;
     lit_ = 0;
-    pixels_.assign(static_cast<std::size_t>(width_ * height_), palette.empty);
-    if (lane.steps() == 0 || width_ == 0) return true;
+    pixels_.clear();
+    line_of_.clear();
     cells_.resize(static_cast<std::size_t>(width_));
+    if (lane.steps() == 0 || width_ == 0) return true;
 
-    // The first track with a history, and how many of its cells are lit. dtype errors differ by
-    // layer, so then each layer has a picture of its own.
-    struct Painted {
-        std::int64_t track, lit;
+    struct Line {
+        std::int64_t number, lit;
     };
-    std::map<std::pair<std::uint64_t, std::int32_t>, Painted> painted;
-    for (std::int64_t track = 0; track < height_; ++track) {
+    // By history; dtype errors differ by layer, so then each layer has lines of its own.
+    std::map<std::pair<std::uint64_t, std::int32_t>, Line> painted;
+    for (std::int64_t track = 0; track < track_count(shape); ++track) {
         const TrackId id = track_id(shape, track);
         const std::uint64_t history =
             lane.playback().fingerprint(sequence, id.layer, id.kv_head, id.kind);
         const auto [found, fresh] = painted.try_emplace(
-            {history, by == ColourBy::dtype_error ? id.layer : 0}, Painted{track, 0});
-        const auto row = pixels_.begin() + track * width_;
-        if (!fresh) {
-            std::copy_n(pixels_.begin() + found->second.track * width_, width_, row);
-            lit_ += found->second.lit;
-            continue;
+            {history, by == ColourBy::dtype_error ? id.layer : 0}, Line{lines_, 0});
+        Line& line = found->second;
+        if (fresh) {
+            ++lines_;
+            pixels_.resize(static_cast<std::size_t>(lines_ * width_));
+            const std::span<Rgba> colours =
+                std::span(pixels_).last(static_cast<std::size_t>(width_));
+            lane.playback().cells(then.step, sequence, id.layer, id.kv_head, id.kind, 0, cells_);
+            colour_cells(lane, then, id.layer, by, palette, cells_, colours);
+            line.lit = width_ - std::count(colours.begin(), colours.end(), palette.empty);
         }
-        lane.playback().cells(then.step, sequence, id.layer, id.kv_head, id.kind, 0, cells_);
-        const std::span<Rgba> colours(&*row, static_cast<std::size_t>(width_));
-        colour_cells(lane, then, id.layer, by, palette, cells_, colours);
-        found->second.lit = width_ - std::count(colours.begin(), colours.end(), palette.empty);
-        lit_ += found->second.lit;
+        line_of_.push_back(line.number);
+        lit_ += line.lit;
     }
     return true;
 }

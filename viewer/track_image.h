@@ -1,10 +1,11 @@
-// The picture of one lane's cache: a pixel per cell. Row r is a track, that is one (layer, KV head,
-// K or V); column c is a position of the sequence.
+// The cells of one lane's cache as pixels. A *track* is one (layer, KV head, K or V), and has a
+// cell for each position of the sequence.
 //
 //   track   layer 0: K of head 0, V of head 0, K of head 1, V of head 1, ..., layer 1: ...
 //
-// Most tracks have had the same done to them (every layer writes and reads the same positions), so
-// the colours of each history are computed once and copied to all tracks that share it.
+// Most tracks have had the same done to them, as every layer writes and reads the same positions.
+// So the picture has a line for each history, not for each track: a cache of 32 layers and 8 heads
+// needs one line instead of 512.
 #pragma once
 
 #include <cstdint>
@@ -49,18 +50,26 @@ class TrackImage {
     bool paint(const LaneHistory& lane, const Playhead& at, std::int32_t sequence, ColourBy by,
                const Palette& palette, bool dark);
 
-    std::int64_t width() const { return width_; }                // positions
-    std::int64_t height() const { return height_; }              // tracks
-    const std::vector<Rgba>& pixels() const { return pixels_; }  // (height, width)
+    std::int64_t width() const { return width_; }  // positions
+    std::int64_t lines() const { return lines_; }
+    const std::vector<Rgba>& pixels() const { return pixels_; }  // (lines, width)
+    // The line of a track.
+    std::int64_t line_of(std::int64_t track) const {
+        return line_of_[static_cast<std::size_t>(track)];
+    }
+    Rgba pixel(std::int64_t track, std::int64_t position) const {
+        return pixels_[static_cast<std::size_t>(line_of(track) * width_ + position)];
+    }
 
     // Cells that hold a row at the moment painted.
     std::int64_t lit_cells() const { return lit_; }
 
   private:
     Key key_;
-    std::int64_t width_ = 0, height_ = 0, lit_ = 0;
+    std::int64_t width_ = 0, lines_ = 0, lit_ = 0;
     std::vector<Rgba> pixels_;
-    std::vector<Cell> cells_;  // (width)
+    std::vector<std::int64_t> line_of_;  // by track
+    std::vector<Cell> cells_;            // (width)
 };
 
 }  // namespace kvtape

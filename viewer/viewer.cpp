@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 #include <algorithm>
+#include <utility>
 
 #include "core/check.h"
 #include "viewer/guide.h"
@@ -22,6 +23,37 @@ bool opens_at_first(const char* panel, const Room& room) {
     return default_place(panel, room).has_value();
 }
 
+// A picture that is too large for a texture loses columns or lines at equal distances.
+void upload(Textures& textures, std::uint64_t texture, const TrackImage& image) {
+    if (image.width() == 0 || image.lines() == 0) return;
+    const std::int64_t most = textures.largest_side();
+    if (image.width() <= most && image.lines() <= most) {
+        return textures.upload(texture, image.width(), image.lines(), image.pixels());
+    }
+    const std::int64_t width = std::min(image.width(), most);
+    const std::int64_t height = std::min(image.lines(), most);
+    std::vector<Rgba> pixels(static_cast<std::size_t>(width * height));
+    for (std::int64_t y = 0; y < height; ++y) {
+        const std::int64_t from = y * image.lines() / height * image.width();
+        for (std::int64_t x = 0; x < width; ++x) {
+            pixels[static_cast<std::size_t>(y * width + x)] =
+                image.pixels()[static_cast<std::size_t>(from + x * image.width() / width)];
+        }
+    }
+    textures.upload(texture, width, height, pixels);
+}
+
+// Around the window that is open.
+void draw_frame(Rgba colour, float thickness) {
+    const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.PushClipRectFullScreen();
+    draw.AddRect({at.x + thickness / 2, at.y + thickness / 2},
+                 {at.x + size.x - thickness / 2, at.y + size.y - thickness / 2}, colour,
+                 ImGui::GetStyle().WindowRounding, 0, thickness);
+    draw.PopClipRect();
+}
+
 }  // namespace
 
 Viewer::Viewer(Textures& textures) : textures_(textures) {}
@@ -38,6 +70,18 @@ bool Viewer::open(const std::string& path) {
     if (show.tapes().back().damaged) message = show.tapes().back().remark;
     jump(playhead, playhead.step, steps());
     return true;
+}
+
+void Viewer::close_all() {
+    show.clear();
+    for (Picture& picture : pictures_) picture.image = {};
+    selected.reset();
+    event_focus.reset();
+    message.clear();
+    grid = GridView{grid.by};
+    memory.clear();
+    costs.clear();
+    latency.clear();
 }
 
 std::int64_t Viewer::step_of(const LaneHistory& lane) const {
@@ -59,10 +103,7 @@ Viewer::Picture& Viewer::picture(std::size_t lane) {
     if (picture.texture == 0) picture.texture = textures_.create();
     const LaneHistory& history = *show.lanes()[lane];
     if (picture.image.paint(history, playhead, grid.sequence, grid.by, palette(), dark)) {
-        const TrackImage& image = picture.image;
-        if (image.width() > 0 && image.height() > 0) {
-            textures_.upload(picture.texture, image.width(), image.height(), image.pixels());
-        }
+        upload(textures_, picture.texture, picture.image);
     }
     return picture;
 }
@@ -73,6 +114,7 @@ void Viewer::frame(double seconds) {
     if (guide) guide->advance(*this, seconds);
     advance(playhead, seconds, steps());
     hovered.reset();
+    grids.clear();
     handle_keys();
     draw_menu();
     draw_panels();
@@ -88,15 +130,18 @@ void Viewer::handle_keys() {
     if (key_pressed(ImGuiKey_LeftArrow)) {
         jump(playhead, playhead.within < 1 ? now : now - 1, steps());
     }
-    if (key_pressed(ImGuiKey_PageDown)) jump(playhead, now + 10, steps());
-    if (key_pressed(ImGuiKey_PageUp)) jump(playhead, now - 10, steps());
-    if (key_pressed(ImGuiKey_Home, false)) jump(playhead, 0, steps());
-    if (key_pressed(ImGuiKey_End, false)) jump(playhead, steps() - 1, steps());
-    if (key_pressed(ImGuiKey_UpArrow)) {
-        playhead.steps_per_second = std::min(playhead.steps_per_second * 2, 64.0);
-    }
-    if (key_pressed(ImGuiKey_DownArrow)) {
-        playhead.steps_per_second = std::max(playhead.steps_per_second / 2, 0.125);
+    // The event list, when the mouse is over it, takes these.
+    if (!std::exchange(events.has_keys, false)) {
+        if (key_pressed(ImGuiKey_PageDown)) jump(playhead, now + 10, steps());
+        if (key_pressed(ImGuiKey_PageUp)) jump(playhead, now - 10, steps());
+        if (key_pressed(ImGuiKey_Home, false)) jump(playhead, 0, steps());
+        if (key_pressed(ImGuiKey_End, false)) jump(playhead, steps() - 1, steps());
+        if (key_pressed(ImGuiKey_UpArrow)) {
+            playhead.steps_per_second = std::min(playhead.steps_per_second * 2, 64.0);
+        }
+        if (key_pressed(ImGuiKey_DownArrow)) {
+            playhead.steps_per_second = std::max(playhead.steps_per_second / 2, 0.125);
+        }
     }
     if (key_pressed(ImGuiKey_Escape, false)) {
         show_help = false;
@@ -166,8 +211,11 @@ void Viewer::draw_panels() {
         return;
     }
 
+    // Where the guide comes or goes, the others make room or take it back.
+    const bool guided = visible.try_emplace("guide", guide != nullptr).first->second;
+    if (guided != std::exchange(guided_, guided)) wants_layout = true;
     const Room room{io.DisplaySize.x, io.DisplaySize.y, ImGui::GetFrameHeight(), scale,
-                    guide != nullptr};
+                    guided,           visible["live"]};
     for (const Panel& panel : all_panels()) {
         bool& shown =
             visible.try_emplace(panel.name, opens_at_first(panel.name, room)).first->second;
@@ -180,10 +228,14 @@ void Viewer::draw_panels() {
         ImGui::SetNextWindowSize({place.width, place.height}, when);
         ImGui::SetNextWindowSizeConstraints(
             {smallest_panel.x * scale, smallest_panel.y * scale * 0.8f}, {1e5f, 1e5f});
-        if (ImGui::Begin(panel.title, &shown, ImGuiWindowFlags_NoCollapse)) panel.draw(*this);
+        if (ImGui::Begin(panel.title, &shown, ImGuiWindowFlags_NoCollapse)) {
+            panel.draw(*this);
+            if (guide && guide->points_at(panel.name)) draw_frame(palette().pointer, 3 * scale);
+        }
         ImGui::End();
     }
     wants_layout = false;
+    if (!visible["guide"]) guide.reset();
 }
 
 }  // namespace kvtape

@@ -5,6 +5,7 @@
 // tests without either, sets ImGui's input for the frame and calls `frame`.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,8 +15,13 @@
 #include <vector>
 
 #include "viewer/cell_colours.h"
+#include "viewer/cost_curves.h"
+#include "viewer/event_scroll.h"
+#include "viewer/grid_geometry.h"
+#include "viewer/latencies.h"
 #include "viewer/palette.h"
 #include "viewer/playhead.h"
+#include "viewer/pool_picture.h"
 #include "viewer/show.h"
 #include "viewer/textures.h"
 #include "viewer/track_image.h"
@@ -42,6 +48,17 @@ struct GridView {
     double tracks = 0;          // down the height of a lane; 0 = all there are
 };
 
+// How the event list is looked at.
+struct EventListView {
+    EventScroll scroll;
+    bool follow = true;                  // the step on show
+    std::int64_t followed_step = -1;     // whose events were put on top last
+    std::optional<std::int64_t> marked;  // number of an event
+    double grab = 0;                     // share of the scroll bar from grip's begin to the mouse
+    std::array<char, 24> go_to{};        // what is typed into the field
+    bool has_keys = false;               // the mouse is over it: arrow and page keys scroll it
+};
+
 class Guide;
 class Live;
 
@@ -53,11 +70,16 @@ class Viewer {
     Show show;
     Playhead playhead;
     GridView grid;
-    std::optional<CellId> hovered;   // in the frame drawn last
-    std::optional<CellId> selected;  // by a click
+    std::map<std::size_t, GridGeometry> grids;  // by lane: where the cells stood in the last frame
+    std::optional<CellId> hovered;              // in the frame drawn last
+    std::optional<CellId> selected;             // by a click
     std::optional<std::int64_t>
         event_focus;  // number of the event to scroll to, of lane `event_lane`
     std::size_t event_lane = 0;
+    EventListView events;
+    MemoryView memory;
+    CostsView costs;
+    LatencyView latency;
     bool dark = true;
     float scale = 1;                      // of fonts and distances: 2 on a HiDPI display
     std::string only_panel;               // if not empty, this panel fills the window
@@ -73,6 +95,8 @@ class Viewer {
 
     // Opens a tape; an error becomes `message`. Returns whether it went well.
     bool open(const std::string& path);
+    // Nothing is on show any more.
+    void close_all();
     // Draws everything. `seconds` have passed since the frame before.
     void frame(double seconds);
 
@@ -96,6 +120,7 @@ class Viewer {
 
     Textures& textures_;
     std::vector<Picture> pictures_;  // by lane
+    bool guided_ = false;            // the panels make room for the guide
 };
 
 }  // namespace kvtape

@@ -109,6 +109,7 @@ void draw_help(Viewer& viewer) {
         {"l", "put the panels back in place"},
         {"wheel, drag", "over the grid: zoom and move"},
         {"click", "on a cell: look into it"},
+        {"enter, backspace", "next page of the guide, the page before"},
         {"escape", "close this, or let go of a cell"},
     };
     const ImVec2 size = ImGui::GetIO().DisplaySize;

@@ -56,7 +56,7 @@ struct Glfw {
 void drop_files(GLFWwindow* window, int count, const char** paths) {
     auto* viewer = static_cast<Viewer*>(glfwGetWindowUserPointer(window));
     for (int i = 0; i < count; ++i) {
-        if (i == 0) viewer->show.clear();
+        if (i == 0) viewer->close_all();
         viewer->open(paths[i]);
     }
     jump(viewer->playhead, 0, viewer->steps());
@@ -104,9 +104,11 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
     });
 
     for (const std::string& tape : tapes) viewer.open(tape);
-    if (options.lesson) viewer.guide = std::make_unique<Guide>(*options.lesson);
+    if (options.make_live) viewer.live = options.make_live();
+    if (options.live || (tapes.empty() && !options.lesson)) viewer.visible["live"] = true;
     jump(viewer.playhead, 0, viewer.steps());
     viewer.playhead.within = 0;
+    if (options.lesson) start_lesson(viewer, *options.lesson);
 
     int last_width = 0, last_height = 0;
     double last_time = glfwGetTime();

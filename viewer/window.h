@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "viewer/live.h"
+
 namespace kvtape {
 
 struct WindowOptions {
@@ -12,6 +14,8 @@ struct WindowOptions {
     std::optional<double> scale;  // default: what the display asks for
     bool light = false;
     std::optional<int> lesson;
+    MakeLive make_live;
+    bool live = false;  // its panel is open at first, as it is where there is no tape
 };
 
 // Returns when the window is closed. Throws Error, with a hint to --screenshot, if there is no

@@ -236,7 +236,7 @@ TEST_F(DecoderTest, KeepsTimeToFirstTokenApartFromTheOthers) {
     r.prefill_chunk = 2;
     const auto [generation, steps] = run(*all_caches()[1], r);
     EXPECT_EQ(generation.itl_seconds.size(), 4u);
-    const auto seconds = [&](std::size_t i) {
+    const auto seconds = [&steps = steps](std::size_t i) {
         return static_cast<double>(steps[i].wall_ns) * 1e-9;
     };
     EXPECT_NEAR(generation.ttft_seconds, seconds(0) + seconds(1) + seconds(2), 1e-9);

@@ -59,11 +59,12 @@ struct ProgramResult {
     long error_lines() const { return std::count(err.begin(), err.end(), '\n'); }
 };
 
-// The program in the folder `where`, which gets the files "out" and "err". `out_path`: another
-// place for standard output, such as /dev/full.
-inline ProgramResult run_kvtape(const std::vector<std::string>& arguments,
-                                const std::filesystem::path& where,
-                                const std::string& out_path = "") {
+// A program in the folder `where`, which gets the files "out" and "err". `out_path`: another place
+// for standard output, such as /dev/full.
+inline ProgramResult run_program(const std::string& program,
+                                 const std::vector<std::string>& arguments,
+                                 const std::filesystem::path& where,
+                                 const std::string& out_path = "") {
     const std::string out = out_path.empty() ? (where / "out").string() : out_path;
     const std::string err = (where / "err").string();
     const pid_t child = fork();
@@ -75,8 +76,7 @@ inline ProgramResult run_kvtape(const std::vector<std::string>& arguments,
         dup2(err_file, STDERR_FILENO);
         if (chdir(where.c_str()) != 0) _exit(126);
         std::vector<char*> argv;
-        std::string program = KVTAPE_BINARY_DIR "/cli/kvtape";
-        argv.push_back(program.data());
+        argv.push_back(const_cast<char*>(program.c_str()));
         for (const std::string& argument : arguments) {
             argv.push_back(const_cast<char*>(argument.c_str()));
         }
@@ -91,6 +91,12 @@ inline ProgramResult run_kvtape(const std::vector<std::string>& arguments,
     if (out_path.empty()) result.out = read_file(out);
     result.err = read_file(err);
     return result;
+}
+
+inline ProgramResult run_kvtape(const std::vector<std::string>& arguments,
+                                const std::filesystem::path& where,
+                                const std::string& out_path = "") {
+    return run_program(KVTAPE_BINARY_DIR "/cli/kvtape", arguments, where, out_path);
 }
 
 }  // namespace kvtape

@@ -5,9 +5,12 @@
 #include <cmath>
 
 #include "core/kv_dtype.h"
+#include "viewer/event_search.h"
 #include "viewer/grid_geometry.h"
+#include "viewer/guide.h"
 #include "viewer/imgui_compat.h"
 #include "viewer/panel.h"
+#include "viewer/selection.h"
 #include "viewer/widgets.h"
 
 namespace kvtape {
@@ -187,6 +190,28 @@ void draw_token_labels(const LaneHistory& lane, const Viewer& viewer, const Grid
     draw.PopClipRect();
 }
 
+// Neighbouring tracks that share a line of the picture are drawn as one.
+void draw_cells(const Viewer::Picture& picture, const GridGeometry& geometry, const Area& cells,
+                std::int64_t positions, std::int64_t tracks) {
+    const GridGeometry::View& view = geometry.view();
+    const auto all = static_cast<double>(positions);
+    const auto u0 = static_cast<float>(view.first_position / all);
+    const auto u1 = static_cast<float>((view.first_position + view.positions) / all);
+    for (std::int64_t begin = 0; begin < tracks;) {
+        const std::int64_t line = picture.image.line_of(begin);
+        std::int64_t end = begin + 1;
+        while (end < tracks && picture.image.line_of(end) == line) ++end;
+        const float v =
+            (static_cast<float>(line) + 0.5f) / static_cast<float>(picture.image.lines());
+        ImGui::GetWindowDrawList()->AddImage(
+            imgui_texture(picture.texture),
+            {cells.x, static_cast<float>(geometry.top(static_cast<double>(begin)))},
+            {cells.x + cells.width, static_cast<float>(geometry.top(static_cast<double>(end)))},
+            {u0, v}, {u1, v});
+        begin = end;
+    }
+}
+
 // Lines between layers, and between cells where they are large.
 void draw_lines(const LaneHistory& lane, const GridGeometry& geometry, const Area& cells,
                 const Palette& palette) {
@@ -208,7 +233,11 @@ void draw_lines(const LaneHistory& lane, const GridGeometry& geometry, const Are
         if (layer && geometry.cell_height() * static_cast<double>(per_layer) < 5) continue;
         const float y = static_cast<float>(geometry.top(static_cast<double>(track)));
         if (y < cells.y - 1 || y > cells.y + cells.height + 1) continue;
-        draw.AddLine({cells.x, y}, {cells.x + cells.width, y}, palette.panel, layer ? 3.0f : 1.0f);
+        // Never so thick that it hides what it divides.
+        const float thick =
+            layer ? std::clamp(static_cast<float>(geometry.cell_height()) / 4, 1.0f, 3.0f) : 1.0f;
+        draw.AddRectFilled({cells.x, std::round(y - thick / 2)},
+                           {cells.x + cells.width, std::round(y + thick / 2)}, palette.panel);
     }
 }
 
@@ -218,6 +247,21 @@ void outline(const GridGeometry& geometry, std::int64_t track, std::int64_t posi
         {static_cast<float>(geometry.left(p)) - 1, static_cast<float>(geometry.top(t)) - 1},
         {static_cast<float>(geometry.left(p + 1)) + 1, static_cast<float>(geometry.top(t + 1)) + 1},
         colour, 0, 0, 2);
+}
+
+// What the guide speaks of.
+void outline(const GridGeometry& geometry, const GuideCells& cells, const Palette& palette,
+             float thickness) {
+    const auto x = [&](std::int64_t p) {
+        return static_cast<float>(geometry.left(static_cast<double>(p)));
+    };
+    const auto y = [&](std::int64_t t) {
+        return static_cast<float>(geometry.top(static_cast<double>(t)));
+    };
+    ImGui::GetWindowDrawList()->AddRect({x(cells.first_position) - thickness, y(cells.first_track)},
+                                        {x(cells.first_position + cells.positions) + thickness,
+                                         y(cells.first_track + cells.tracks)},
+                                        palette.pointer, 0, 0, thickness);
 }
 
 void draw_cell_tooltip(const Viewer& viewer, const LaneHistory& lane, const CellId& id) {
@@ -276,6 +320,11 @@ void handle_mouse(Viewer& viewer, std::size_t lane_index, const GridGeometry& ge
         if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) &&
             std::abs(ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0).x) < 4) {
             viewer.selected = viewer.hovered;
+            const Cell cell = cell_at_playhead(viewer, *viewer.selected);
+            if (const auto event = write_event(lane, viewer.selected->track, cell)) {
+                viewer.event_lane = lane_index;
+                viewer.event_focus = event;
+            }
         }
         draw_cell_tooltip(viewer, lane, *viewer.hovered);
     }
@@ -313,16 +362,17 @@ void draw_lane(Viewer& viewer, std::size_t index, const Area& area) {
          static_cast<double>(cells.width), static_cast<double>(cells.height), positions.first,
          positions.count, lines.first, lines.count},
         all, tracks);
+    viewer.grids.insert_or_assign(index, geometry);
 
     const Viewer::Picture& picture = viewer.picture(index);
-    const auto u = [&](double p) { return static_cast<float>(p / static_cast<double>(all)); };
-    const auto v = [&](double t) { return static_cast<float>(t / static_cast<double>(tracks)); };
     draw.PushClipRect({cells.x, cells.y}, {cells.x + cells.width, cells.y + cells.height}, true);
-    draw.AddImage(imgui_texture(picture.texture), {cells.x, cells.y},
-                  {cells.x + cells.width, cells.y + cells.height},
-                  {u(positions.first), v(lines.first)},
-                  {u(positions.first + positions.count), v(lines.first + lines.count)});
+    draw_cells(picture, geometry, cells, all, tracks);
     draw_lines(lane, geometry, cells, palette);
+    if (viewer.guide) {
+        for (const GuideCells& framed : viewer.guide->page().cells) {
+            if (framed.lane == index) outline(geometry, framed, palette, 2 * viewer.scale);
+        }
+    }
     if (viewer.selected && viewer.selected->lane == index &&
         viewer.selected->sequence == viewer.grid.sequence) {
         outline(geometry, track_number(lane.shape(), viewer.selected->track),

@@ -1,0 +1,138 @@
+// The guide to lesson 6: MHA, GQA, MQA and the memory that a token needs.
+#include <algorithm>
+
+#include "tracer/cost_model.h"
+#include "viewer/guide_scripts.h"
+#include "viewer/widgets.h"
+
+namespace kvtape {
+namespace {
+
+constexpr std::int64_t GiB = std::int64_t{1} << 30;
+
+std::int64_t a_step_of(const LaneFacts& lane) {
+    return lane.decode.value_or(lane.prefill);
+}
+
+std::string numbers_of(const LaneFacts& lane) {
+    return name(lane.history->lane().kv_cache_dtype);
+}
+
+void charged_per_token(const TapeFacts& tape, GuidePage& page) {
+    const LaneFacts& lane = *tape.any;
+    const ModelShape& s = lane.shape();
+    const std::int64_t step = a_step_of(lane), position = lane.last_position(step);
+    page.text =
+        say("The weights fit with room to spare. Why does memory run out when users paste in "
+            "long documents?\nBecause the cache is charged per token: the framed column is "
+            "2 x ",
+            s.layers, " layers x ", s.kv_heads, " KV heads = ", kv_rows_per_token(s), " rows of ",
+            s.head_dim, " numbers in ", numbers_of(lane), ", ", short_bytes(lane.bytes_per_token()),
+            " for ", lane.token(position), ". And each user has a text of their own.");
+    page.panel = "grid";
+    page.cells = {lane.column(position)};
+    page.grid.positions = 12;
+    page.grid.first_position = static_cast<double>(std::max<std::int64_t>(position - 9, 0));
+    page.move = GuideMove{step, step};
+}
+
+void the_one_factor(const TapeFacts& tape, GuidePage& page) {
+    const LaneFacts& lane = *tape.any;
+    const ModelShape& s = lane.shape();
+    const char* layout = s.kv_heads == s.heads ? "multi-head attention ([MHA])"
+                         : s.kv_heads == 1     ? "multi-query attention ([MQA])"
+                                               : "grouped-query attention ([GQA])";
+    const std::int64_t step = a_step_of(lane);
+    page.text =
+        say("G, the number of KV heads, is the one factor that can be turned without making "
+            "the model shallower. This one has H = ",
+            s.heads, " query heads and G = ", s.kv_heads, ": ", layout, ". ",
+            s.group_size() == 1 ? "Each query head has a K and a V of its own."
+                                : say(s.group_size(), " query heads share each KV head."),
+            "\nThe inspector names the query heads that use the chosen cell.");
+    page.panel = "inspector";
+    page.cells = {{lane.index, 0, 2 * s.kv_heads, lane.last_position(step), 1}};
+    page.selected = lane.id({0, 0, Kind::key}, lane.last_position(step));
+    page.grid.positions = 12;
+    page.grid.first_position =
+        static_cast<double>(std::max<std::int64_t>(lane.last_position(step) - 9, 0));
+    page.grid.tracks = static_cast<double>(2 * s.kv_heads);
+    page.move = GuideMove{step, step};
+}
+
+void read_by_many_fetched_once(const TapeFacts& tape, GuidePage& page) {
+    const LaneFacts& lane = *tape.any;
+    const std::int64_t step = a_step_of(lane);
+    const Costs& costs = lane.costs(step);
+    page.text = say("Step ", step, " of lane '", lane.name(),
+                    "': [rows read], counted per query "
+                    "head, ",
+                    costs.rows_read, ". [rows fetched], once for all heads of a group, ",
+                    costs.rows_fetched, ".\n",
+                    "Fewer KV heads do not change the first, but the second, and with it the ",
+                    short_bytes(costs.kv_bytes_read),
+                    " that had to come from memory. Decode is limited by memory, so this is speed "
+                    "as well as space.");
+    page.panel = "side-by-side";
+    page.move = GuideMove{step, step};
+}
+
+void other_layouts(const TapeFacts& tape, GuidePage& page) {
+    const LaneFacts& lane = *tape.any;
+    ModelShape mha = lane.shape(), mqa = lane.shape();
+    mha.kv_heads = mha.heads;
+    mqa.kv_heads = 1;
+    const KvDtype dtype = lane.history->lane().kv_cache_dtype;
+    const auto per_token = [&](const ModelShape& shape) {
+        return say(short_bytes(kv_bytes_per_token(shape, dtype)), " per token, ",
+                   40 * GiB / kv_bytes_per_token(shape, dtype), " tokens in 40 GiB");
+    };
+    page.text =
+        say("The same model with other numbers of KV heads, in ", numbers_of(lane), ":\n",
+            "G = ", mha.heads, " ([MHA]): ", per_token(mha), "\n", "G = ", lane.shape().kv_heads,
+            ", as it is: ", per_token(lane.shape()), "\n", "G = 1 ([MQA]): ", per_token(mqa), "\n",
+            "The tokens may be many short chats or one long document. Nothing fails at "
+            "startup; it fails when the document arrives.");
+    page.panel = "memory";
+    const std::int64_t step = a_step_of(lane);
+    page.move = GuideMove{step, step};
+}
+
+void what_is_set_aside(const TapeFacts& tape, GuidePage& page) {
+    const LaneFacts& lane = *tape.cached;
+    const std::int64_t row_bytes =
+        lane.shape().head_dim * bytes_per_element(lane.history->lane().kv_cache_dtype);
+    const auto held = [&](const LaneFacts& of) {
+        return short_bytes(of.history->step(of.last).kv_bytes_held);
+    };
+    page.text = say("After step ", lane.last, " lane '", lane.name(), "' has rows of ",
+                    short_bytes(lane.history->playback().rows_in_cache(lane.last) * row_bytes),
+                    " in it, but holds ", held(lane), ".\n");
+    const std::int64_t most = lane.history->header().max_model_len;
+    if (lane.history->lane().cache == "contiguous" && most > 0) {
+        page.text += say("It was made for the longest text there may be, ", most, " tokens. ");
+    }
+    if (tape.paged && tape.paged->index != lane.index) {
+        page.text += say("Lane '", tape.paged->name(), "' takes a block of ",
+                         tape.paged->history->lane().block_size,
+                         " tokens when it needs one: ", held(*tape.paged), ".");
+    } else if (!tape.paged) {
+        page.text += "A paged cache would take a block when it needs one; this tape has none.";
+    }
+    page.panel = "memory";
+    page.move = GuideMove{lane.last, lane.last};
+}
+
+constexpr PageScript pages[] = {
+    {"Why does memory run out?", Needs::a_step, charged_per_token},
+    {"The one factor to turn", Needs::a_step, the_one_factor},
+    {"Read by many, fetched once", Needs::a_step, read_by_many_fetched_once},
+    {"Other numbers of heads", Needs::a_step, other_layouts},
+    {"Held, and in use", Needs::a_cache, what_is_set_aside},
+};
+
+}  // namespace
+
+const LessonScript lesson_6 = {6, "Heads and footprint", pages};
+
+}  // namespace kvtape
