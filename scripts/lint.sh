@@ -48,7 +48,7 @@ breaks 'include from the root of the house: "core/check.h"' \
 breaks 'a header has #pragma once' \
     < <(named '\.(h|cuh)$' | xargs -r -d '\n' grep -L '^#pragma once')
 breaks 'name what you use, std::vector, instead of using namespace std' \
-    < <(named "$cxx" | search '^\s*using namespace std')
+    < <(named "$cxx" | search '^\s*using namespace std\s*;')
 
 for folder in "${!may_include[@]}"; do
     allowed="$folder ${may_include[$folder]}"
@@ -56,6 +56,9 @@ for folder in "${!may_include[@]}"; do
     breaks "$folder/ may include only: $allowed" \
         < <(named "^$folder/.*$cxx" | search "^\s*#\s*include\s*\"(?!(${allowed// /|})/)[a-z_]+/")
 done
+breaks 'of the viewer, only live mode needs the decoder' \
+    < <(named "^viewer/(?!live_|gated_cache|pace_gate).*$cxx" |
+        search '^\s*#\s*include\s*"reference_cpu/')
 breaks 'Eigen stays in reference_cpu/, bench/ and tests/' \
     < <(named "^(core|tracer|cuda|lessons|cli|viewer)/.*$cxx" | search '^\s*#\s*include\s*<Eigen/')
 # The system's exp differs between machines in the last bit; the one in core does not.

@@ -19,7 +19,7 @@ void draw_arrow(const ImVec2& from, const ImVec2& to, Rgba colour, float scale) 
     const float end = to.y - head;
     const float bend = std::max((end - from.y) * 0.5f, 2.0f);
     draw.AddBezierCubic(from, {from.x, from.y + bend}, {to.x, end - bend}, {to.x, end}, colour,
-                        scale, 16);
+                        scale, 24);
     draw.AddTriangleFilled({to.x - head * 0.7f, end}, {to.x + head * 0.7f, end}, to, colour);
 }
 

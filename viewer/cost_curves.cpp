@@ -94,7 +94,7 @@ std::string exact_text(double value, Quantity quantity) {
 
 CostCurve cost_curve(const LaneHistory& lane, Quantity quantity, bool so_far) {
     CostCurve curve;
-    std::vector<double> decode_n, decode_cost;
+    std::vector<double> decode_n, decode_sum;
     for (std::int64_t step = 0; step < lane.steps(); ++step) {
         const Costs& costs = so_far ? lane.costs_so_far(step) : lane.costs(step);
         curve.measured.push_back(measured(costs, quantity));
@@ -102,9 +102,9 @@ CostCurve cost_curve(const LaneHistory& lane, Quantity quantity, bool so_far) {
         if (!as_must_be(lane.costs(step), quantity)) curve.wrong.push_back(step);
         if (lane.step(step).phase != Phase::decode) continue;
         decode_n.push_back(static_cast<double>(step + 1));
-        decode_cost.push_back(curve.measured.back());
+        decode_sum.push_back(measured(lane.costs_so_far(step), quantity));
     }
-    curve.fit = fit_power(decode_n, decode_cost);
+    curve.fit = fit_power(decode_n, decode_sum);
     return curve;
 }
 

@@ -31,7 +31,7 @@ std::string exact_text(double value, Quantity quantity);
 struct CostCurve {
     std::vector<double> measured, closed_form;  // (steps)
     std::vector<std::int64_t> wrong;            // steps that are not as they must be
-    // Of the measured curve, over n = steps done, through the decode steps.
+    // Of the sum so far, as measured, over n = steps done, through the decode steps.
     std::optional<PowerFit> fit;
 };
 CostCurve cost_curve(const LaneHistory& lane, Quantity quantity, bool so_far);

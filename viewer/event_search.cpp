@@ -32,10 +32,11 @@ std::string track_text(std::int32_t layer, std::int32_t kv_head, Kind kind) {
            (kind == Kind::key ? " K" : " V");
 }
 
-std::string pool_text(const PoolEvent& event) {
+std::string pool_text(const PoolEvent& event, bool one_sequence) {
     std::string text = name(event.kind);
     if (event.block >= 0) text += " block " + with_commas(event.block);
     if (event.from_block >= 0) text += " from block " + with_commas(event.from_block);
+    if (one_sequence && event.block >= 0) return text;
     return text + ", sequence " + std::to_string(event.sequence);
 }
 
@@ -123,7 +124,7 @@ EventText event_text(const LaneHistory& lane, const Event& event) {
         case Event::Kind::pool:
             break;
     }
-    return {"pool", "", "", "", pool_text(step.pool[index])};
+    return {"pool", "", "", "", pool_text(step.pool[index], lane.sequences().size() == 1)};
 }
 
 }  // namespace kvtape

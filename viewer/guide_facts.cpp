@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "tracer/cost_model.h"
 
@@ -41,8 +42,16 @@ std::vector<Sampled> picks(const LaneHistory& lane, std::int64_t step) {
 }  // namespace
 
 std::int64_t LaneFacts::last_position(std::int64_t step) const {
-    const SpanRecord* span = history->span(step, sequence);
-    return span == nullptr ? 0 : span->first_position + std::ssize(span->tokens) - 1;
+    for (; step >= 0; --step) {
+        const SpanRecord* span = history->span(step, sequence);
+        if (span != nullptr) return span->first_position + std::ssize(span->tokens) - 1;
+    }
+    return 0;
+}
+
+GuideCells LaneFacts::columns_of(std::int64_t from, std::int64_t to) const {
+    const std::int64_t a = last_position(from), b = last_position(to);
+    return column(std::min(a, b), std::abs(b - a) + 1);
 }
 
 std::int64_t LaneFacts::tokens(std::int64_t step) const {
@@ -96,6 +105,25 @@ EqualPicks equal_picks(const LaneHistory& a, const LaneHistory& b) {
         }
     }
     return found;
+}
+
+std::string picks_text(const LaneFacts& a, const LaneFacts& b) {
+    const auto [picked, equal] = equal_picks(*a.history, *b.history);
+    if (equal == picked) {
+        return say("Both picked ", picked,
+                   " tokens, and all are the same, with the same [logit] to "
+                   "the last bit.");
+    }
+    const auto dtype = [](const LaneFacts& lane) {
+        return kvtape::name(lane.history->lane().kv_cache_dtype);
+    };
+    std::string text = say("Both picked ", picked, " tokens; ", equal,
+                           " are the same, with the same [logit] to the last bit.");
+    if (std::string(dtype(a)) != dtype(b)) {
+        text += say(" They store other numbers: lane '", a.name(), "' rounds to ", dtype(a),
+                    ", lane '", b.name(), "' to ", dtype(b), ".");
+    }
+    return text;
 }
 
 std::int64_t linear_flops(const FlopCounts& flops) {

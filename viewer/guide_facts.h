@@ -27,7 +27,7 @@ struct LaneFacts {
     const Costs& costs(std::int64_t step) const { return history->costs(step); }
     const std::string& name() const { return history->lane().name; }
 
-    // Of the sequence in a step in which it takes part.
+    // Of the sequence, in this step or the last one before in which it took part.
     std::int64_t last_position(std::int64_t step) const;
     // Of all sequences.
     std::int64_t tokens(std::int64_t step) const;
@@ -39,10 +39,12 @@ struct LaneFacts {
     CellId id(const TrackId& track, std::int64_t position) const {
         return {index, sequence, track, position};
     }
-    // The whole column of a position.
+    // Whole columns.
     GuideCells column(std::int64_t position, std::int64_t positions = 1) const {
         return {index, 0, track_count(shape()), position, positions};
     }
+    // Those that the decode steps from .. to appended.
+    GuideCells columns_of(std::int64_t from, std::int64_t to) const;
 };
 
 struct TapeFacts {
@@ -61,6 +63,8 @@ struct EqualPicks {
     std::int64_t picked = 0, equal = 0;
 };
 EqualPicks equal_picks(const LaneHistory& a, const LaneHistory& b);
+// The same as a sentence, with the likely reason if some differ.
+std::string picks_text(const LaneFacts& a, const LaneFacts& b);
 
 // FLOPs of the linear parts: projections and MLP.
 std::int64_t linear_flops(const FlopCounts& flops);

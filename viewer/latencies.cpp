@@ -27,19 +27,19 @@ Latencies latencies_of(const LaneHistory& lane, std::int32_t sequence) {
         const SpanRecord* span = lane.span(step, sequence);
         begun = begun || span != nullptr;
         if (begun) waited_ns += lane.step(step).wall_ns;
-        latencies.between_ns.push_back(none);
+        latencies.between_s.push_back(none);
         latencies.positions.push_back(
             span == nullptr ? none
                             : static_cast<double>(span->first_position + std::ssize(span->tokens)));
         if (span == nullptr || span->sampled.empty()) continue;
-        if (latencies.first_token_ns) {
-            latencies.between_ns.back() = static_cast<double>(waited_ns);
+        if (latencies.first_token_s) {
+            latencies.between_s.back() = static_cast<double>(waited_ns) * 1e-9;
         } else {
-            latencies.first_token_ns = waited_ns;
+            latencies.first_token_s = static_cast<double>(waited_ns) * 1e-9;
         }
         waited_ns = 0;
     }
-    latencies.median_ns = median(latencies.between_ns);
+    latencies.median_s = median(latencies.between_s);
     return latencies;
 }
 

@@ -12,12 +12,13 @@
 
 namespace kvtape {
 
+// Times in seconds.
 struct Latencies {
     // TTFT: from the sequence's first step through the step that sampled its first token.
-    std::optional<std::int64_t> first_token_ns;
+    std::optional<double> first_token_s;
     // ITL: from one sampled token to the next; NaN for steps that sampled none after another.
-    std::vector<double> between_ns;  // (steps)
-    std::optional<double> median_ns;
+    std::vector<double> between_s;  // (steps)
+    std::optional<double> median_s;
     // Tokens of the sequence that are there once the step has run: what its last query reads. NaN
     // for steps in which the sequence took no part.
     std::vector<double> positions;  // (steps)

@@ -50,7 +50,6 @@ class LiveModel : public Live {
     void draw_text();
     std::string doing() const;
 
-    std::size_t caches_ = 0;        // which of the choices of caches
     std::int64_t max_tokens_ = 40;  // 0: as many as fit
     Speed speed_ = Speed::with_picture;
     std::unique_ptr<LiveRun> run_;      // the last one that was started

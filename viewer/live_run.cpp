@@ -16,6 +16,7 @@
 #include "reference_cpu/tokenizer.h"
 #include "tracer/tape_writer.h"
 #include "tracer/utf8.h"
+#include "viewer/gated_cache.h"
 
 namespace kvtape {
 namespace {
@@ -23,25 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t largest_block_size = 1 << 20;
-
-// A cache that asks the gate before it shows where a row lies. Every row stored or fetched comes
-// by here, so a run can be held before any layer, and stopped in the middle of one.
-template <class Cache>
-class GatedCache : public Cache {
-  public:
-    template <class... Arguments>
-    explicit GatedCache(PaceGate& gate, const Arguments&... arguments)
-        : Cache(arguments...), gate_(gate) {}
-
-  protected:
-    KvCache::Place place(const RowKey& key, std::int64_t position) override {
-        gate_.enter_layer(key.layer);
-        return Cache::place(key, position);
-    }
-
-  private:
-    PaceGate& gate_;
-};
 
 // As `kvtape run` builds them: the contiguous cache reserves the longest sequence there can be, the
 // pool of the paged one has as many blocks, and the one that forgets has room for its last pass.

@@ -10,29 +10,55 @@ namespace kvtape {
 namespace {
 
 // Enough for a clear picture, few enough for many curves in one draw list.
-constexpr double column_pixels = 1, dot_distance = 16, dash_length = 6;
+constexpr double column_pixels = 1.5, dot_distance = 16, dash_length = 6;
 
 ImVec2 to_im(const Point& p) {
     return {static_cast<float>(p.x), static_cast<float>(p.y)};
+}
+
+// Between two lines that meet at a sharp angle ImGui's joint would be thin, so there a new line
+// begins.
+bool sharp(const ImVec2& a, const ImVec2& b, const ImVec2& c) {
+    const ImVec2 in = {b.x - a.x, b.y - a.y}, out = {c.x - b.x, c.y - b.y};
+    const float along = in.x * out.x + in.y * out.y;
+    return along < 0.7f * std::hypot(in.x, in.y) * std::hypot(out.x, out.y);
 }
 
 void draw_line(const Polyline& line, Rgba colour, float thickness) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (line.size() == 1) return draw.AddCircleFilled(to_im(line[0]), thickness * 1.4f, colour, 8);
     std::vector<ImVec2> points;
-    for (const Point& point : line) points.push_back(to_im(point));
-    draw.AddPolyline(points.data(), static_cast<int>(points.size()), colour, 0, thickness);
+    const auto stroke = [&] {
+        draw.AddPolyline(points.data(), static_cast<int>(points.size()), colour, 0, thickness);
+    };
+    for (const Point& point : line) {
+        const std::size_t n = points.size();
+        if (n >= 2 && sharp(points[n - 2], points[n - 1], to_im(point))) {
+            stroke();
+            points = {points.back()};
+        }
+        points.push_back(to_im(point));
+    }
+    stroke();
 }
 
-// Not many lines in a high plot, and some in a low one.
-double tick_distance(float height) {
-    return static_cast<double>(std::max(ImGui::GetFontSize(), height / 7));
+// Not many lines in a high plot, and some in a low one. An axis without values has none.
+std::vector<double> y_ticks(const Axis& y, float height, bool has_values) {
+    if (!has_values) return {};
+    return ticks(y, static_cast<double>(std::max(ImGui::GetFontSize(), height / 7)));
 }
 
 Axis placed(Axis axis, double from, double to) {
     axis.from = from;
     axis.to = to;
     return axis;
+}
+
+// Of a plot whose place begins at `top`.
+Axis y_axis(const Plot::Frame& frame, const Extent& values, double top) {
+    const double below = frame.step_ticks ? static_cast<double>(ImGui::GetFontSize()) * 1.25 : 1;
+    const double height = std::max(static_cast<double>(frame.height) - below, 2.0);
+    return placed(axis_around(values, frame.log), top + height, top + 1);
 }
 
 }  // namespace
@@ -42,35 +68,30 @@ Rgba lane_colour(const Viewer& viewer, std::size_t lane) {
 }
 
 Plot::Plot(Viewer& viewer, const char* id, const Frame& frame, const Extent& values)
-    : viewer_(viewer), first_x_(frame.log ? 1 : 0) {
+    : viewer_(viewer), frame_(frame), has_values_(values.high > 0), first_x_(frame.log ? 1 : 0) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton(id, {std::max(frame.width, 1.0f), std::max(frame.height, 1.0f)});
-    const double em = static_cast<double>(ImGui::GetFontSize());
     const double left = static_cast<double>(at.x + frame.left);
     const double right = std::max(static_cast<double>(at.x + frame.width - frame.right), left + 1);
-    const double top = static_cast<double>(at.y) + 1;
-    const double below = frame.step_ticks ? em * 1.25 : 1;
-    const double bottom = std::max(static_cast<double>(at.y + frame.height) - below, top + 1);
-
     // Half a step of room on both sides, so that a single step stands in the middle.
     const auto steps = static_cast<double>(viewer.steps());
     Axis x{-0.5, steps - 0.5};
     if (frame.log) x = {0.9, steps * 1.05, true};
     x_ = placed(x, left, right);
-    y_ = placed(axis_around(values, frame.log), bottom, top);
-    draw_ticks(frame);
+    y_ = y_axis(frame, values, static_cast<double>(at.y));
+    draw_ticks();
 }
 
 float Plot::tick_room(const Frame& frame, const Extent& values) {
-    const Axis y = placed(axis_around(values, frame.log), static_cast<double>(frame.height), 0);
+    const Axis y = y_axis(frame, values, 0);
     float room = 0;
-    for (const double value : ticks(y, tick_distance(frame.height))) {
+    for (const double value : y_ticks(y, frame.height, values.high > 0)) {
         room = std::max(room, ImGui::CalcTextSize(tick_text(value, frame.unit).c_str()).x);
     }
     return room + ImGui::GetFontSize() * 0.4f;
 }
 
-void Plot::draw_ticks(const Frame& frame) {
+void Plot::draw_ticks() {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const Palette& palette = viewer_.palette();
     const float em = ImGui::GetFontSize();
@@ -78,17 +99,19 @@ void Plot::draw_ticks(const Frame& frame) {
     const auto bottom = static_cast<float>(y_.from), top = static_cast<float>(y_.to);
     const Rgba grid = mix(palette.panel, palette.line, 0.5);
     draw.AddRectFilled({left, top}, {right, bottom}, mix(palette.panel, palette.background, 0.6));
-    for (const double value : ticks(y_, tick_distance(frame.height))) {
+    for (const double value : y_ticks(y_, frame_.height, has_values_)) {
         const auto y = static_cast<float>(y_.pixel(value));
         draw.AddLine({left, y}, {right, y}, grid);
-        const std::string text = tick_text(value, frame.unit);
+        const std::string text = tick_text(value, frame_.unit);
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         // At the ends of the axis the text stays beside it.
         const float text_y = std::clamp(y - size.y / 2, top - em * 0.3f, bottom - size.y * 0.75f);
         draw.AddText({left - size.x - em * 0.3f, text_y}, palette.faint_text, text.c_str());
     }
-    if (frame.step_ticks) {
-        const char* axis_name = frame.log ? "steps done" : "step";
+    if (frame_.step_ticks) {
+        const char* axis_name = !frame_.log              ? "step"
+                                : right - left > em * 30 ? "n = steps done"
+                                                         : "n";
         const float name_x = right - ImGui::CalcTextSize(axis_name).x;
         draw.AddText({name_x, bottom + em * 0.15f}, palette.faint_text, axis_name);
         for (const double value : ticks(x_, static_cast<double>(em) * 3, 1)) {
@@ -101,11 +124,6 @@ void Plot::draw_ticks(const Frame& frame) {
         }
     }
     draw.AddLine({left, bottom}, {right, bottom}, palette.line);
-    const ImVec2 caption = ImGui::CalcTextSize(frame.caption);
-    const ImVec2 at = frame.caption_low
-                          ? ImVec2(right - caption.x - em * 0.3f, bottom - caption.y - 1)
-                          : ImVec2(left + em * 0.4f, top + 1);
-    draw.AddText(at, palette.faint_text, frame.caption);
 }
 
 void Plot::curve(std::span<const double> values, Rgba colour) {
@@ -115,7 +133,8 @@ void Plot::curve(std::span<const double> values, Rgba colour) {
         1 + std::count_if(curves_.begin(), curves_.end(), [&](const auto& earlier) {
             return coincide(earlier, lines, 0.75 * scale);
         });
-    const float thickness = 1.8f * viewer_.scale;
+    // Lines of whole pixels take ImGui half as many vertices.
+    const float thickness = std::round(1.8f * viewer_.scale);
     for (const Polyline& line : lines) {
         if (alike == 1 || line.size() < 2) {
             draw_line(line, colour, thickness);
@@ -157,6 +176,7 @@ void Plot::rings(std::span<const double> values, std::span<const std::int64_t> s
 }
 
 void Plot::playhead() {
+    const float em = ImGui::GetFontSize();
     const Playhead& at = viewer_.playhead;
     const double done = std::max(static_cast<double>(at.step) - 1 + at.within, 0.0);
     const auto x = static_cast<float>(x_.pixel(done + first_x_));
@@ -166,6 +186,11 @@ void Plot::playhead() {
     constexpr Rgba see_through = 0x90ffffff;
     draw.AddRectFilled({x, top}, {right, bottom - 1}, viewer_.palette().panel & see_through);
     draw.AddLine({x, top}, {x, bottom}, viewer_.palette().text, 1.2f * viewer_.scale);
+    const ImVec2 caption = ImGui::CalcTextSize(frame_.caption);
+    const ImVec2 corner = frame_.caption_low
+                              ? ImVec2(right - caption.x - em * 0.3f, bottom - caption.y - 1)
+                              : ImVec2(static_cast<float>(x_.from) + em * 0.4f, top + 1);
+    draw.AddText(corner, viewer_.palette().faint_text, frame_.caption);
 }
 
 void Plot::end_labels(std::vector<EndLabel> labels) {

@@ -36,7 +36,8 @@ class Plot {
     void dots(std::span<const double> values, Rgba colour);
     // Rings around the values of these steps; where they are close, around some.
     void rings(std::span<const double> values, std::span<const std::int64_t> steps, Rgba colour);
-    // Over the curves, where the playhead is; what is still to come is veiled.
+    // Over the curves: a line where the playhead is, a veil over what is still to come, and the
+    // caption.
     void playhead();
     // To the right of where a curve ends. All at once, so that none lies on another.
     struct EndLabel {
@@ -54,9 +55,11 @@ class Plot {
 
   private:
     double x_of(std::int64_t step) const { return x_.pixel(static_cast<double>(step) + first_x_); }
-    void draw_ticks(const Frame& frame);
+    void draw_ticks();
 
     Viewer& viewer_;
+    Frame frame_;
+    bool has_values_;
     double first_x_;  // of step 0
     Axis x_, y_;
     std::vector<std::vector<Polyline>> curves_;

@@ -7,7 +7,7 @@ namespace kvtape {
 namespace {
 
 constexpr double largest_slot = 18, smallest_slot = 2;  // pixels at scale 1
-constexpr double largest_cell = 12, smallest_cell = 3;
+constexpr double largest_cell = 18, smallest_cell = 3;
 
 std::int64_t ceil_of(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -28,8 +28,7 @@ bool fit(PoolMap& map, double width, double height, double largest, double small
     for (double texel = std::floor(largest); texel >= smallest; --texel) {
         stretch(map, texel, width);
         const double gap = map.boxes ? texel : 0;
-        const bool wide_enough = map.unit_width() - gap <= width;
-        if (wide_enough && map.height() - gap <= height) return true;
+        if (map.unit_width() - gap <= width && map.height() <= height) return true;
     }
     return false;
 }

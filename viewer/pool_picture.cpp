@@ -23,15 +23,9 @@ bool PoolPicture::update(const LaneHistory& lane, const Playhead& at, TrackId tr
     const bool same_moment = key.lane == key_.lane && key.steps_known == key_.steps_known &&
                              key.step == key_.step && key.track == key_.track;
     key_ = key;
-    if (!same_moment) {
-        storage_ = storage_at(lane, at.step);
-        cells_.clear();
-        for (const Storage::Holder& holder : storage_.holders) {
-            cells_[holder.sequence] = cells_of(lane, at.step, holder, track);
-        }
-    }
+    if (!same_moment) storage_ = storage_at(lane, at.step, track);
     colours_.clear();
-    for (const auto& [sequence, cells] : cells_) {
+    for (const auto& [sequence, cells] : storage_.cells) {
         std::vector<Rgba>& colours = colours_[sequence];
         colours.resize(cells.size());
         colour_cells(lane, at, track.layer, by, palette, cells, colours);

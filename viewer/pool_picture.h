@@ -53,8 +53,7 @@ class PoolPicture {
 
     Key key_;
     Storage storage_;
-    std::map<std::int32_t, std::vector<Cell>> cells_;    // by sequence, then position
-    std::map<std::int32_t, std::vector<Rgba>> colours_;  // likewise
+    std::map<std::int32_t, std::vector<Rgba>> colours_;  // by sequence, then position
 };
 
 // The state of the memory panel.

@@ -16,14 +16,23 @@ void outline(const PoolArea& area, const PoolMap::Box& box, Rgba colour, float w
                                         {max.x + width, max.y + width}, colour, 0, 0, width);
 }
 
-PoolArea placed(const Storage& storage, float width, float height, float scale) {
+PoolMap map_of(const Storage& storage, float width, float height, float scale) {
     const auto w = static_cast<double>(width), h = static_cast<double>(height);
     const auto s = static_cast<double>(scale);
-    const PoolMap map = storage.paged
-                            ? map_of_blocks(storage.units_in_all, storage.slots_of_unit, w, h, s)
-                            : map_of_cells(storage.held() * storage.slots_of_unit, w, h, s);
+    return storage.paged ? map_of_blocks(storage.units_in_all, storage.slots_of_unit, w, h, s)
+                         : map_of_cells(storage.held() * storage.slots_of_unit, w, h, s);
+}
+
+// In a window of this size, scrolled as it is now.
+PoolArea placed(const Storage& storage, float width, float height, float scale) {
+    PoolMap map = map_of(storage, width, height, scale);
+    if (map.height() > static_cast<double>(height)) {  // there will be a scroll bar
+        width = std::max(width - ImGui::GetStyle().ScrollbarSize, 1.0f);
+        map = map_of(storage, width, height, scale);
+    }
     const ImVec2 window = ImGui::GetWindowPos();
-    const double above = scrolled_to(static_cast<double>(ImGui::GetScrollY()), map.height(), h);
+    const double above = scrolled_to(static_cast<double>(ImGui::GetScrollY()), map.height(),
+                                     static_cast<double>(height));
     return {map,
             {window.x, window.y - static_cast<float>(above)},
             window,
@@ -179,18 +188,34 @@ TrackId track_on_show(const Viewer& viewer, std::size_t lane) {
     return viewer.selected && viewer.selected->lane == lane ? viewer.selected->track : TrackId{};
 }
 
-PoolArea draw_pool(Viewer& viewer, std::size_t lane, float width, float height, bool changed) {
-    ImGui::BeginChild("pool", {width, height}, false, 0);
-    const PoolArea area = placed(viewer.memory.picture.storage(), width, height, viewer.scale);
+void draw_pool(Viewer& viewer, std::size_t lane, ImVec2 size, bool changed) {
+    const Storage& storage = viewer.memory.picture.storage();
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const float em = ImGui::GetFontSize();
+    const float strip = storage.paged ? em * 1.1f : 0;
+    const float arrows = storage.paged ? std::clamp(size.y * 0.2f, em, em * 5) : 0;
+    const float height = size.y - strip - arrows;
+    if (height < em || size.x < em || storage.units_in_all == 0) return;
+
+    ImGui::SetCursorScreenPos({corner.x, corner.y + strip + arrows});
+    ImGui::BeginChild("pool", {size.x, height}, false, 0);
+    const PoolArea area = placed(storage, size.x, height, viewer.scale);
     draw_picture(viewer, area, changed);
     draw_numbers(viewer, area);
     draw_outlines(viewer, lane, area);
+    if (storage.paged) {
+        // The arrows begin above the child window and end in it, so they are drawn in it,
+        // unclipped.
+        ImDrawList& draw = *ImGui::GetWindowDrawList();
+        draw.PushClipRect(corner, {corner.x + size.x, corner.y + size.y});
+        draw_block_table(viewer, lane, corner, size.x, strip, area);
+        draw.PopClipRect();
+    }
     if (ImGui::IsWindowHovered()) handle_mouse(viewer, lane, area);
     const double length = scroll_length(area.map.height(), static_cast<double>(height));
     ImGui::SetCursorPos({0, static_cast<float>(length) - 1});
     ImGui::Dummy({1, 1});
     ImGui::EndChild();
-    return area;
 }
 
 }  // namespace kvtape

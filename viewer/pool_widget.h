@@ -29,13 +29,12 @@ struct PoolArea {
 // All tracks of a lane are mostly alike; of a cell that was chosen, it is the cell's own.
 TrackId track_on_show(const Viewer& viewer, std::size_t lane);
 
-// What viewer.memory.picture is of, in a child window of `width` x `height` at the cursor.
-// `changed`: since it was drawn last.
-PoolArea draw_pool(Viewer& viewer, std::size_t lane, float width, float height, bool changed);
+// What viewer.memory.picture is of, in `size` at the cursor. Where the lane is paged, the block
+// table of the sequence on show stands above. `changed`: since it was drawn last.
+void draw_pool(Viewer& viewer, std::size_t lane, ImVec2 size, bool changed);
 
-// The block table of the sequence on show as a strip of logical blocks, with an arrow from each
-// down to its physical block. If there are more than can be told apart, only some have arrows, the
-// newest among them.
+// The block table as a strip of logical blocks, with an arrow from each down to its physical block.
+// If there are more than can be told apart, only some have arrows, the newest among them.
 void draw_block_table(const Viewer& viewer, std::size_t lane, ImVec2 at, float width, float height,
                       const PoolArea& area);
 

@@ -1,7 +1,6 @@
 #include "viewer/storage.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "tracer/cost_model.h"
@@ -51,37 +50,52 @@ void add_sequences(const LaneHistory& lane, std::int64_t step, Storage& storage)
     storage.units_in_all = storage.held();
 }
 
-// Tracks with the same history are counted once and multiplied.
-std::int64_t count_rows(const LaneHistory& lane, std::int64_t step, const Storage& storage) {
-    std::map<std::int32_t, std::vector<const Unit*>> units;  // by the holder that counts for them
+std::vector<Cell> cells_of(const LaneHistory& lane, std::int64_t step,
+                           const Storage::Holder& holder, TrackId track) {
+    std::vector<Cell> cells(static_cast<std::size_t>(holder.positions));
+    lane.playback().cells(step, holder.sequence, track.layer, track.kv_head, track.kind, 0, cells);
+    return cells;
+}
+
+// Cells that hold a row, in the units that the holder counts for.
+std::int64_t count_filled(const std::vector<Cell>& cells, const std::vector<const Unit*>& units,
+                          std::int64_t slots_of_unit) {
+    std::int64_t filled = 0;
+    for (const Unit* unit : units) {
+        const std::int64_t begin = unit->index * slots_of_unit;
+        const std::int64_t end = std::min(begin + slots_of_unit, std::ssize(cells));
+        for (std::int64_t i = begin; i < end; ++i) {
+            filled += cells[static_cast<std::size_t>(i)].filled ? 1 : 0;
+        }
+    }
+    return filled;
+}
+
+// Looks at one track of each history: the others are alike, and are counted by multiplying.
+void look_into(const LaneHistory& lane, std::int64_t step, TrackId track, Storage& storage) {
+    std::map<std::int32_t, std::vector<const Unit*>> units;  // by the first holder
     for (const Unit& unit : storage.units) units[unit.sequence].push_back(&unit);
-    std::int64_t rows = 0;
     for (const Storage::Holder& holder : storage.holders) {
+        const auto history = [&](TrackId id) {
+            return lane.playback().fingerprint(holder.sequence, id.layer, id.kv_head, id.kind);
+        };
         struct Alike {
             TrackId track;
             std::int64_t tracks = 0;
         };
         std::map<std::uint64_t, Alike> histories;
-        for (std::int64_t track = 0; track < track_count(lane.shape()); ++track) {
-            const TrackId id = track_id(lane.shape(), track);
-            Alike& alike = histories[lane.playback().fingerprint(holder.sequence, id.layer,
-                                                                 id.kv_head, id.kind)];
+        for (std::int64_t number = 0; number < track_count(lane.shape()); ++number) {
+            const TrackId id = track_id(lane.shape(), number);
+            Alike& alike = histories[history(id)];
             if (alike.tracks++ == 0) alike.track = id;
         }
-        for (const auto& [history, alike] : histories) {
-            const std::vector<Cell> cells = cells_of(lane, step, holder, alike.track);
-            std::int64_t filled = 0;
-            for (const Unit* unit : units[holder.sequence]) {
-                const std::int64_t begin = unit->index * storage.slots_of_unit;
-                const std::int64_t end = std::min(begin + storage.slots_of_unit, std::ssize(cells));
-                for (std::int64_t i = begin; i < end; ++i) {
-                    filled += cells[static_cast<std::size_t>(i)].filled ? 1 : 0;
-                }
-            }
-            rows += filled * alike.tracks;
+        for (const auto& [which, alike] : histories) {
+            std::vector<Cell> cells = cells_of(lane, step, holder, alike.track);
+            storage.rows_held +=
+                alike.tracks * count_filled(cells, units[holder.sequence], storage.slots_of_unit);
+            if (which == history(track)) storage.cells[holder.sequence] = std::move(cells);
         }
     }
-    return rows;
 }
 
 }  // namespace
@@ -98,21 +112,14 @@ std::int64_t Storage::shared() const {
                          [](const Unit& unit) { return unit.holders > 1; });
 }
 
-Storage storage_at(const LaneHistory& lane, std::int64_t step) {
+Storage storage_at(const LaneHistory& lane, std::int64_t step, TrackId track) {
     Storage storage;
     storage.rows_of_slot = kv_rows_per_token(lane.shape());
     storage.paged = lane.lane().cache == "paged";
     if (storage.paged) add_blocks(lane, step, storage);
     if (lane.lane().cache == "contiguous") add_sequences(lane, step, storage);
-    storage.rows_held = count_rows(lane, step, storage);
+    look_into(lane, step, track, storage);
     return storage;
-}
-
-std::vector<Cell> cells_of(const LaneHistory& lane, std::int64_t step,
-                           const Storage::Holder& holder, TrackId track) {
-    std::vector<Cell> cells(static_cast<std::size_t>(holder.positions));
-    lane.playback().cells(step, holder.sequence, track.layer, track.kv_head, track.kind, 0, cells);
-    return cells;
 }
 
 }  // namespace kvtape

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "viewer/lane_history.h"
@@ -35,6 +36,8 @@ struct Storage {
     std::int64_t slots_of_unit = 0;
     std::int64_t rows_of_slot = 0;
     std::int64_t rows_held = 0;  // a row in a shared block once
+    // What each holder sees on one track, by sequence, then position.
+    std::map<std::int32_t, std::vector<Cell>> cells;
 
     // Null if the block is free.
     const Unit* unit(std::int64_t number) const;
@@ -44,10 +47,7 @@ struct Storage {
     std::int64_t rows_set_aside() const { return held() * slots_of_unit * rows_of_slot; }
     std::int64_t rows_wasted() const { return rows_set_aside() - rows_held; }
 };
-Storage storage_at(const LaneHistory& lane, std::int64_t step);
-
-// What the holder sees on one track, by position.
-std::vector<Cell> cells_of(const LaneHistory& lane, std::int64_t step,
-                           const Storage::Holder& holder, TrackId track);
+// `track`: whose cells to keep.
+Storage storage_at(const LaneHistory& lane, std::int64_t step, TrackId track);
 
 }  // namespace kvtape

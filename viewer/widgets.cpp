@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "viewer/glossary.h"
+#include "viewer/live.h"
 
 namespace kvtape {
 
@@ -21,6 +22,12 @@ void hint(const char* text) {
 void term(const char* text) {
     ImGui::TextUnformatted(text);
     if (const char* explained = explanation(text)) hint(explained);
+}
+
+void same_line_at_right(float width) {
+    ImGui::SameLine();
+    const float room = ImGui::GetContentRegionAvail().x - width;
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(room, 0.0f));
 }
 
 std::string short_number(double value) {
@@ -160,9 +167,13 @@ bool draw_if_empty(Viewer& viewer) {
     if (viewer.steps() > 0) return false;
     ImGui::PushTextWrapPos(0);
     if (viewer.show.tapes().empty()) {
+        const bool runs = !viewer.show.lanes().empty();  // in live mode
         ImGui::TextUnformatted(
-            "No tape is open. Drop a file on this window, or start with "
-            "'kvtape view FILE'; 'kvtape demo' makes one.");
+            runs          ? "The first step is not done yet."
+            : viewer.live ? "No tape is open. Drop a file on this window, or press Start in the "
+                            "panel Live."
+                          : "No tape is open. Drop a file on this window, or start with "
+                            "'kvtape view FILE'; 'kvtape demo' makes one.");
     }
     for (const OpenTape& tape : viewer.show.tapes()) {
         const std::string why = tape.remark.empty() ? "the tape ends here" : tape.remark;

@@ -17,6 +17,9 @@ void hint(const char* text);
 // Text that explains itself when hovered, if the glossary (viewer/glossary.h) knows it.
 void term(const char* text);
 
+// Stays in the line of the item drawn last, where something of this width ends at the right edge.
+void same_line_at_right(float width);
+
 // "1.23 G", "45.6 M", "789": three digits and a decimal prefix.
 std::string short_number(double value);
 // "4.00 MiB", "12.0 KiB", "96 B".

@@ -81,10 +81,11 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
     glfwGetWindowContentScale(window.get(), &scale, nullptr);
     if (options.scale) scale = static_cast<float>(*options.scale);
 
+    // Before the context, which saves to it when it goes.
+    const std::string settings = settings_file();
     ImGui::CreateContext();
     const std::unique_ptr<ImGuiContext, void (*)(ImGuiContext*)> context(ImGui::GetCurrentContext(),
                                                                          ImGui::DestroyContext);
-    const std::string settings = settings_file();
     ImGui::GetIO().IniFilename = settings.empty() ? nullptr : settings.c_str();
     load_font(*ImGui::GetIO().Fonts, scale);
     apply_style(options.light ? light_palette : dark_palette, scale);
@@ -108,12 +109,15 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
     if (options.live || (tapes.empty() && !options.lesson)) viewer.visible["live"] = true;
     jump(viewer.playhead, 0, viewer.steps());
     viewer.playhead.within = 0;
+    viewer.playhead.playing = viewer.steps() > 0;
     if (options.lesson) start_lesson(viewer, *options.lesson);
 
     int last_width = 0, last_height = 0;
     double last_time = glfwGetTime();
     while (glfwWindowShouldClose(window.get()) == GLFW_FALSE) {
-        glfwPollEvents();
+        // A frame for every event; while something moves, sixty in a second; else now and then, for
+        // tapes that grow.
+        glfwWaitEventsTimeout(viewer.playhead.playing ? 1.0 / 60 : 0.1);
         int width = 0, height = 0;
         glfwGetFramebufferSize(window.get(), &width, &height);
         if (width == 0 || height == 0) {  // minimised: nothing to draw on

@@ -177,7 +177,7 @@ class WindowTest : public testing::Test {
 
 TEST_F(WindowTest, IsPlayedSteppedScrubbedAndClosedByKeysAndMouse) {
     start();
-    xdotool("search --sync --onlyvisible --name kvtape windowmove 0 0");
+    xdotool("search --sync --onlyvisible --name kvtape windowmove 0 0 windowfocus");
     xdotool("key Home");
     expect_lit_columns(tape_.prompt);  // prefill is done
     xdotool("key Right");
@@ -208,7 +208,7 @@ TEST_F(WindowTest, FollowsATapeThatIsBeingWritten) {
     TapeWriter writer(folder_ / "growing.tape", tape_.header(), Overwrite::yes);
     for (std::int32_t lane = 0; lane < 3; ++lane) writer.write(tape_.step(lane, 0));
     start({"growing.tape"});
-    xdotool("search --sync --onlyvisible --name kvtape windowmove 0 0");
+    xdotool("search --sync --onlyvisible --name kvtape windowmove 0 0 windowfocus");
     for (std::int64_t step = 1; step < tape_.steps(); ++step) {
         for (std::int32_t lane = 0; lane < 3; ++lane) writer.write(tape_.step(lane, step));
     }

@@ -109,11 +109,11 @@ void position_and_slot(const TapeFacts& tape, GuidePage& page) {
     const std::int64_t slot = lane.cell(step, first_key, position).slot;
     const std::int64_t B = lane.history->lane().block_size;
     page.text =
-        say("[position] is the place of a token in its text, [slot] the row of storage "
-            "where its K and V lie. Without pages they are equal.\n",
+        say("[position]: the place of a token in its text. [slot]: the row of storage where "
+            "it lies. Without pages they are equal.\n",
             "Lane '", lane.name(), "' cuts storage into blocks of B = ", B, ". Position ", position,
             " is row ", slot % B, " of block ", slot / B, ": slot ", slot / B, " x ", B, " + ",
-            slot % B, " = ", slot, ". The memory panel shows which block is whose.");
+            slot % B, " = ", slot, ".");
     page.panel = "memory";
     page.selected = lane.id(first_key, position);
     page.move = GuideMove{step, step};

@@ -89,15 +89,12 @@ void so_it_never_changes(const TapeFacts& tape, GuidePage& page) {
 
 void the_proof(const TapeFacts& tape, GuidePage& page) {
     const LaneFacts &forgets = *tape.no_cache, &keeps = *tape.cached;
-    const EqualPicks picks = equal_picks(*forgets.history, *keeps.history);
     const std::int64_t position = the_position(forgets);
     page.text =
         say("Lane '", forgets.name(), "' computes the row anew in every step, lane '", keeps.name(),
             "' keeps it. If later tokens could change it, the two would part "
             "ways.\n",
-            "Both picked ", picks.picked, " tokens; ", picks.equal,
-            " are the same, with "
-            "the same [logit] to the last bit.");
+            picks_text(forgets, keeps));
     page.panel = "grid";
     page.cells = {forgets.column(position), keeps.column(position)};
     page.selected = forgets.id(last_layer(forgets), position);

@@ -45,7 +45,7 @@ void with_a_cache(const TapeFacts& tape, GuidePage& page) {
             "It is the same decoder. It asks the cache how many tokens it holds and feeds "
             "what is missing; the cache that forgets always answers 0.");
     page.panel = "grid";
-    page.cells = {keeps.column(keeps.last_position(from), to - from + 1)};
+    page.cells = {keeps.columns_of(from, to)};
     page.move = GuideMove{from, to, 1};
 }
 
@@ -63,12 +63,10 @@ void the_price(const TapeFacts& tape, GuidePage& page) {
 
 void same_answer(const TapeFacts& tape, GuidePage& page) {
     const LaneFacts &forgets = *tape.no_cache, &keeps = *tape.cached;
-    const EqualPicks picks = equal_picks(*forgets.history, *keeps.history);
-    page.text =
-        say("And quality? Of ", picks.picked, " tokens that both lanes picked, ", picks.equal,
-            " are the same, with the same [logit] to the last bit.\n",
-            "A cache stores exactly what would be computed again. That even the rounding is "
-            "the same takes kernels whose sums have one fixed order, as those of kvtape.");
+    page.text = say("And quality? ", picks_text(forgets, keeps),
+                    "\nA cache stores exactly what would be computed again. That even the rounding "
+                    "is the same takes kernels whose sums have one fixed order, as those of "
+                    "kvtape.");
     page.panel = "grid";
     page.cells = {forgets.column(forgets.last_position(forgets.last)),
                   keeps.column(keeps.last_position(keeps.last))};

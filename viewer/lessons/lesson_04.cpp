@@ -12,12 +12,12 @@ void a_pause_and_a_rush(const TapeFacts& tape, GuidePage& page) {
     const LaneFacts& lane = *tape.any;
     const std::int64_t prefills = lane.last_prefill - lane.prefill + 1;
     page.text =
-        say("Ask a chat something: it pauses, then the words come in a rush. There are two "
-            "phases, and the strip above the slider shows them.\n",
+        say("Ask a chat something: it pauses, then the words come in a rush. The strip above "
+            "the slider shows why.\n",
             "Blue is [prefill], the pass over the prompt: here ", prefills,
             prefills == 1 ? " step. " : " steps. ",
-            "Orange is [decode], a step for each new token. Both are the same function, "
-            "called with different numbers of tokens.");
+            "Orange is [decode], a step for each new token. It is one function, called with "
+            "different numbers of tokens.");
     page.panel = "transport";
     page.move = GuideMove{lane.prefill, lane.prefill};
 }
@@ -30,7 +30,8 @@ void prefill_fills(const TapeFacts& tape, GuidePage& page) {
             "Step ",
             step, " computes ", lane.tokens(step), " tokens and writes ",
             lane.costs(step).rows_written, " rows at once, in every layer and head.\n",
-            "It yields a single new token. You wait for it: that is the pause.");
+            lane.last_prefill == step ? "It yields" : "All steps of prefill yield",
+            " a single new token. You wait for it: that is the pause.");
     page.panel = "grid";
     page.cells = {lane.column(0, lane.last_position(step) + 1)};
     page.move = GuideMove{step, step, 0.4};
@@ -42,12 +43,12 @@ void decode_appends(const TapeFacts& tape, GuidePage& page) {
     page.text = say("Each decode step takes the token just picked and appends its column: ",
                     lane.costs(from).rows_written, " rows in step ", from, ", ",
                     lane.costs(to).rows_written, " in step ", to,
-                    ".\nThen the light blue sweep: the step reads every row written so far, to use "
+                    ".\nThen the sweep of 'being read': every row written so far, to use "
                     "each number once. Step ",
                     to, " fetches ", lane.costs(to).rows_fetched, " rows to write ",
                     lane.costs(to).rows_written, ".");
     page.panel = "grid";
-    page.cells = {lane.column(lane.last_position(from), to - from + 1)};
+    page.cells = {lane.columns_of(from, to)};
     page.move = GuideMove{from, to, 1};
 }
 
@@ -80,12 +81,12 @@ void compute_and_memory(const TapeFacts& tape, GuidePage& page) {
         return short_bytes(
             static_cast<std::int64_t>(per_token(step, lane.costs(step).kv_bytes_read)));
     };
-    page.text =
-        say("The work for a token is nearly the same in both phases: ", flops(fill),
-            " [FLOPs] in step ", fill, ", ", flops(append), " in step ", append,
-            ".\nThe bytes of K and V read for it are not: ", bytes(fill), " and ", bytes(append),
-            ". And a decode step must read the weights for one token alone. "
-            "Prefill is limited by arithmetic, decode by memory.");
+    page.text = say("For each token: ", flops(fill), " [FLOPs] and ", bytes(fill),
+                    " of K and V read in step ", fill, "; ", flops(append), " and ", bytes(append),
+                    " in step ", append, ", and more bytes with each step.\n",
+                    "The tokens of prefill share one reading of the weights, too. A decode step "
+                    "reads them all for one token. So prefill is limited by arithmetic, decode by "
+                    "memory.");
     page.panel = "costs";
     page.move = GuideMove{append, append};
 }
@@ -103,11 +104,11 @@ void two_numbers(const TapeFacts& tape, GuidePage& page) {
     const auto middle = between.begin() + std::ssize(between) / 2;
     std::nth_element(between.begin(), middle, between.end());
     const auto seconds = [](std::int64_t ns) { return duration(static_cast<double>(ns) * 1e-9); };
-    page.text = say("So there are two times, and one average of both would tell of neither:\n",
-                    "[TTFT], the pause: ", seconds(first), " for ", lane.prompt, " tokens.\n",
+    page.text = say("[TTFT], the pause: ", seconds(first), " for ", lane.prompt, " tokens.\n",
                     "[ITL], from token to token: ", seconds(*middle), ", the median of ",
                     std::ssize(between), " steps.\n",
-                    "In a long answer the second creeps upward, because each step reads more.");
+                    "One average of both would tell of neither. In a long answer the second creeps "
+                    "upward: each step reads more.");
     page.panel = "latency";
     page.move = GuideMove{lane.last, lane.last};
 }

@@ -88,9 +88,10 @@ void one_power_less(const TapeFacts& tape, GuidePage& page) {
     const FlopCounts& without = forgets.history->costs_so_far(last).flops;
     const FlopCounts& with = keeps.history->costs_so_far(last).flops;
     page.text =
-        say("Over a whole text of n tokens a cache takes one factor of n from both parts:\n",
-            "linear part: n^2 becomes n; attention: n^3 becomes n^2.\n", "Here, after step ", last,
-            ": the linear part is ", ratio(linear_flops(without), linear_flops(with)),
+        say("Over n tokens a cache takes one factor of n from both parts: the linear one "
+            "falls from n^2 to n, attention from n^3 to n^2.\n",
+            "After step ", last, " the linear part is ",
+            ratio(linear_flops(without), linear_flops(with)),
             " times as large without a cache, attention ",
             ratio(without[Component::attention], with[Component::attention]), " times.");
     page.panel = "costs";

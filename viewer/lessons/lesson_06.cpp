@@ -24,8 +24,7 @@ void charged_per_token(const TapeFacts& tape, GuidePage& page) {
     const std::int64_t step = a_step_of(lane), position = lane.last_position(step);
     page.text =
         say("The weights fit with room to spare. Why does memory run out when users paste in "
-            "long documents?\nBecause the cache is charged per token: the framed column is "
-            "2 x ",
+            "long documents?\nThe cache is charged per token. The framed column: 2 x ",
             s.layers, " layers x ", s.kv_heads, " KV heads = ", kv_rows_per_token(s), " rows of ",
             s.head_dim, " numbers in ", numbers_of(lane), ", ", short_bytes(lane.bytes_per_token()),
             " for ", lane.token(position), ". And each user has a text of their own.");
@@ -44,8 +43,8 @@ void the_one_factor(const TapeFacts& tape, GuidePage& page) {
                                                : "grouped-query attention ([GQA])";
     const std::int64_t step = a_step_of(lane);
     page.text =
-        say("G, the number of KV heads, is the one factor that can be turned without making "
-            "the model shallower. This one has H = ",
+        say("G, the number of KV heads, is the one factor to turn without making the model "
+            "shallower. Here H = ",
             s.heads, " query heads and G = ", s.kv_heads, ": ", layout, ". ",
             s.group_size() == 1 ? "Each query head has a K and a V of its own."
                                 : say(s.group_size(), " query heads share each KV head."),
@@ -64,35 +63,32 @@ void read_by_many_fetched_once(const TapeFacts& tape, GuidePage& page) {
     const LaneFacts& lane = *tape.any;
     const std::int64_t step = a_step_of(lane);
     const Costs& costs = lane.costs(step);
-    page.text = say("Step ", step, " of lane '", lane.name(),
-                    "': [rows read], counted per query "
-                    "head, ",
-                    costs.rows_read, ". [rows fetched], once for all heads of a group, ",
-                    costs.rows_fetched, ".\n",
-                    "Fewer KV heads do not change the first, but the second, and with it the ",
+    page.text = say("Step ", step, " of lane '", lane.name(), "': ", costs.rows_read,
+                    " [rows read], counted per query head; ", costs.rows_fetched,
+                    " [rows fetched], once for all heads of a group.\n",
+                    "Fewer KV heads change only the second, and with it the ",
                     short_bytes(costs.kv_bytes_read),
-                    " that had to come from memory. Decode is limited by memory, so this is speed "
-                    "as well as space.");
+                    " that come from memory. Decode is limited by memory, so this is speed as well "
+                    "as space.");
     page.panel = "side-by-side";
     page.move = GuideMove{step, step};
 }
 
 void other_layouts(const TapeFacts& tape, GuidePage& page) {
     const LaneFacts& lane = *tape.any;
-    ModelShape mha = lane.shape(), mqa = lane.shape();
-    mha.kv_heads = mha.heads;
-    mqa.kv_heads = 1;
     const KvDtype dtype = lane.history->lane().kv_cache_dtype;
-    const auto per_token = [&](const ModelShape& shape) {
-        return say(short_bytes(kv_bytes_per_token(shape, dtype)), " per token, ",
-                   40 * GiB / kv_bytes_per_token(shape, dtype), " tokens in 40 GiB");
+    const auto with_kv_heads = [&](std::int64_t kv_heads) {
+        ModelShape shape = lane.shape();
+        shape.kv_heads = kv_heads;
+        const std::int64_t bytes = kv_bytes_per_token(shape, dtype);
+        return say(short_bytes(bytes), ", ", 40 * GiB / bytes, " tokens");
     };
-    page.text =
-        say("The same model with other numbers of KV heads, in ", numbers_of(lane), ":\n",
-            "G = ", mha.heads, " ([MHA]): ", per_token(mha), "\n", "G = ", lane.shape().kv_heads,
-            ", as it is: ", per_token(lane.shape()), "\n", "G = 1 ([MQA]): ", per_token(mqa), "\n",
-            "The tokens may be many short chats or one long document. Nothing fails at "
-            "startup; it fails when the document arrives.");
+    const std::int64_t G = lane.shape().kv_heads, H = lane.shape().heads;
+    page.text = "The same model with other KV heads: bytes per token, and what 40 GiB hold.\n";
+    page.text += say("G = ", H, " ([MHA]): ", with_kv_heads(H), "\n");
+    if (G != 1 && G != H) page.text += say("G = ", G, ", as it is: ", with_kv_heads(G), "\n");
+    page.text += say("G = 1 ([MQA]): ", with_kv_heads(1), "\n");
+    page.text += "Nothing fails at startup. It fails when the long document arrives.";
     page.panel = "memory";
     const std::int64_t step = a_step_of(lane);
     page.move = GuideMove{step, step};
@@ -112,11 +108,13 @@ void what_is_set_aside(const TapeFacts& tape, GuidePage& page) {
     if (lane.history->lane().cache == "contiguous" && most > 0) {
         page.text += say("It was made for the longest text there may be, ", most, " tokens. ");
     }
-    if (tape.paged && tape.paged->index != lane.index) {
+    if (tape.paged) {
         page.text += say("Lane '", tape.paged->name(), "' takes a block of ",
                          tape.paged->history->lane().block_size,
-                         " tokens when it needs one: ", held(*tape.paged), ".");
-    } else if (!tape.paged) {
+                         " tokens when it needs one, so at most the rest of a block is idle: it "
+                         "holds ",
+                         held(*tape.paged), ".");
+    } else {
         page.text += "A paged cache would take a block when it needs one; this tape has none.";
     }
     page.panel = "memory";

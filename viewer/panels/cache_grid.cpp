@@ -16,9 +16,22 @@
 namespace kvtape {
 namespace {
 
+// The least width of a column that carries the text of its token.
+constexpr double least_token_ems = 2.2;
+
 struct Area {
     float x, y, width, height;
 };
+
+// Columns of the longest lane: all lanes are drawn on its axis, so that equal positions stand under
+// each other.
+std::int64_t longest_of_all(const Viewer& viewer) {
+    std::int64_t most = 0;
+    for (const auto& lane : viewer.show.lanes()) {
+        most = std::max(most, lane->longest(viewer.grid.sequence));
+    }
+    return most;
+}
 
 Window positions_in_view(const GridView& view, std::int64_t all) {
     const auto most = static_cast<double>(std::max<std::int64_t>(all, 1));
@@ -138,6 +151,7 @@ void draw_track_labels(const LaneHistory& lane, const GridGeometry& geometry, co
             label = (id.kv_head == 0 && id.kind == Kind::key ? label + "  " : std::string()) + "h" +
                     std::to_string(id.kv_head) + (id.kind == Kind::key ? " K" : " V");
         }
+        if (middle + text_height > static_cast<double>(labels.y + labels.height) + 2) break;
         const float width = ImGui::CalcTextSize(label.c_str()).x;
         draw.AddText({labels.x + labels.width - width - ImGui::GetFontSize() * 0.5f,
                       static_cast<float>(middle)},
@@ -153,11 +167,11 @@ void draw_token_labels(const LaneHistory& lane, const Viewer& viewer, const Grid
     const auto first = static_cast<std::int64_t>(geometry.view().first_position);
     const auto last = static_cast<std::int64_t>(
         std::ceil(geometry.view().first_position + geometry.view().positions));
-    const std::int64_t all = lane.longest(viewer.grid.sequence);
+    const std::int64_t all = longest_of_all(viewer);
     const float em = ImGui::GetFontSize();
     draw.PushClipRect({labels.x, labels.y}, {labels.x + labels.width, labels.y + labels.height},
                       true);
-    if (geometry.cell_width() >= static_cast<double>(em) * 2.2) {
+    if (geometry.cell_width() >= static_cast<double>(em) * least_token_ems) {
         for (std::int64_t p = first; p < std::min(last, all); ++p) {
             const float x = static_cast<float>(geometry.left(static_cast<double>(p)));
             const float right = static_cast<float>(geometry.left(static_cast<double>(p + 1)));
@@ -191,12 +205,15 @@ void draw_token_labels(const LaneHistory& lane, const Viewer& viewer, const Grid
 }
 
 // Neighbouring tracks that share a line of the picture are drawn as one.
-void draw_cells(const Viewer::Picture& picture, const GridGeometry& geometry, const Area& cells,
-                std::int64_t positions, std::int64_t tracks) {
+void draw_cells(const Viewer::Picture& picture, const GridGeometry& geometry, std::int64_t tracks) {
     const GridGeometry::View& view = geometry.view();
-    const auto all = static_cast<double>(positions);
-    const auto u0 = static_cast<float>(view.first_position / all);
-    const auto u1 = static_cast<float>((view.first_position + view.positions) / all);
+    const auto width = static_cast<double>(picture.image.width());
+    const double last = std::min(view.first_position + view.positions, width);
+    if (last <= view.first_position) return;
+    const auto u0 = static_cast<float>(view.first_position / width);
+    const auto u1 = static_cast<float>(last / width);
+    const auto left = static_cast<float>(view.x);
+    const auto right = static_cast<float>(geometry.left(last));
     for (std::int64_t begin = 0; begin < tracks;) {
         const std::int64_t line = picture.image.line_of(begin);
         std::int64_t end = begin + 1;
@@ -205,9 +222,8 @@ void draw_cells(const Viewer::Picture& picture, const GridGeometry& geometry, co
             (static_cast<float>(line) + 0.5f) / static_cast<float>(picture.image.lines());
         ImGui::GetWindowDrawList()->AddImage(
             imgui_texture(picture.texture),
-            {cells.x, static_cast<float>(geometry.top(static_cast<double>(begin)))},
-            {cells.x + cells.width, static_cast<float>(geometry.top(static_cast<double>(end)))},
-            {u0, v}, {u1, v});
+            {left, static_cast<float>(geometry.top(static_cast<double>(begin)))},
+            {right, static_cast<float>(geometry.top(static_cast<double>(end)))}, {u0, v}, {u1, v});
         begin = end;
     }
 }
@@ -246,22 +262,29 @@ void outline(const GridGeometry& geometry, std::int64_t track, std::int64_t posi
     ImGui::GetWindowDrawList()->AddRect(
         {static_cast<float>(geometry.left(p)) - 1, static_cast<float>(geometry.top(t)) - 1},
         {static_cast<float>(geometry.left(p + 1)) + 1, static_cast<float>(geometry.top(t + 1)) + 1},
-        colour, 0, 0, 2);
+        colour, 0.0f, 0, 2.0f);
 }
 
-// What the guide speaks of.
-void outline(const GridGeometry& geometry, const GuideCells& cells, const Palette& palette,
-             float thickness) {
-    const auto x = [&](std::int64_t p) {
-        return static_cast<float>(geometry.left(static_cast<double>(p)));
+// A frame around what the guide speaks of. Where it would be cut off, it stands inside the grid.
+void outline(const GridGeometry& geometry, const GuideCells& framed, const Area& cells,
+             const Palette& palette, float thick) {
+    const auto x = [&](std::int64_t position) {
+        return static_cast<float>(geometry.left(static_cast<double>(position)));
     };
-    const auto y = [&](std::int64_t t) {
-        return static_cast<float>(geometry.top(static_cast<double>(t)));
+    const auto y = [&](std::int64_t track) {
+        return static_cast<float>(geometry.top(static_cast<double>(track)));
     };
-    ImGui::GetWindowDrawList()->AddRect({x(cells.first_position) - thickness, y(cells.first_track)},
-                                        {x(cells.first_position + cells.positions) + thickness,
-                                         y(cells.first_track + cells.tracks)},
-                                        palette.pointer, 0, 0, thickness);
+    const float left = x(framed.first_position), top = y(framed.first_track);
+    const float right = x(framed.first_position + framed.positions);
+    const float bottom = y(framed.first_track + framed.tracks);
+    const Area inside{cells.x + thick / 2, cells.y + thick / 2, cells.width - thick,
+                      cells.height - thick};
+    if (right < cells.x || left > cells.x + cells.width) return;
+    if (bottom < cells.y || top > cells.y + cells.height) return;
+    ImGui::GetWindowDrawList()->AddRect({std::max(left - thick, inside.x), std::max(top, inside.y)},
+                                        {std::min(right + thick, inside.x + inside.width),
+                                         std::min(bottom, inside.y + inside.height)},
+                                        palette.pointer, 0, 0, thick);
 }
 
 void draw_cell_tooltip(const Viewer& viewer, const LaneHistory& lane, const CellId& id) {
@@ -286,7 +309,7 @@ void handle_mouse(Viewer& viewer, std::size_t lane_index, const GridGeometry& ge
     const LaneHistory& lane = *viewer.show.lanes()[lane_index];
     GridView& view = viewer.grid;
     const ImGuiIO& io = ImGui::GetIO();
-    const std::int64_t all = lane.longest(view.sequence);
+    const std::int64_t all = longest_of_all(viewer);
     const double x = static_cast<double>(io.MousePos.x), y = static_cast<double>(io.MousePos.y);
     const auto& v = geometry.view();
     if (io.MouseWheel != 0) {
@@ -330,6 +353,21 @@ void handle_mouse(Viewer& viewer, std::size_t lane_index, const GridGeometry& ge
     }
 }
 
+float axis_height() {
+    return ImGui::GetFontSize() * 1.4f;
+}
+
+float label_width() {
+    return ImGui::GetFontSize() * 6;
+}
+
+// Whether a column is wide enough for the text of its token.
+bool tokens_fit(const Viewer& viewer, const Area& area, std::int64_t all) {
+    const double shown = positions_in_view(viewer.grid, all).count;
+    return static_cast<double>(area.width - label_width()) / shown >=
+           static_cast<double>(ImGui::GetFontSize()) * least_token_ems;
+}
+
 void draw_lane(Viewer& viewer, std::size_t index, const Area& area) {
     const LaneHistory& lane = *viewer.show.lanes()[index];
     const Palette& palette = viewer.palette();
@@ -349,10 +387,15 @@ void draw_lane(Viewer& viewer, std::size_t index, const Area& area) {
     draw.AddText({area.x + ImGui::CalcTextSize(title.c_str()).x + em * 1.5f, area.y},
                  palette.faint_text, doing.c_str());
 
-    const std::int64_t all = lane.longest(viewer.grid.sequence);
+    const std::int64_t all = longest_of_all(viewer);
     const std::int64_t tracks = track_count(lane.shape());
-    if (all == 0) return;
-    const Area labels{area.x, area.y + em * 1.3f, em * 6, area.height - em * 2.7f};
+    if (lane.longest(viewer.grid.sequence) == 0) return;
+    // Tokens stand under every lane, positions under the last one.
+    const bool tokens = tokens_fit(viewer, area, all);
+    const bool axis = tokens || index + 1 == viewer.show.lanes().size();
+    const float below = axis_height();
+    const Area labels{area.x, area.y + em * 1.3f, label_width(),
+                      area.height - em * 1.6f - (axis ? below : 0)};
     const Area cells{labels.x + labels.width, labels.y, area.width - labels.width, labels.height};
     if (cells.width < 8 || cells.height < 8) return;
     const Window positions = positions_in_view(viewer.grid, all);
@@ -366,11 +409,11 @@ void draw_lane(Viewer& viewer, std::size_t index, const Area& area) {
 
     const Viewer::Picture& picture = viewer.picture(index);
     draw.PushClipRect({cells.x, cells.y}, {cells.x + cells.width, cells.y + cells.height}, true);
-    draw_cells(picture, geometry, cells, all, tracks);
+    draw_cells(picture, geometry, tracks);
     draw_lines(lane, geometry, cells, palette);
     if (viewer.guide) {
         for (const GuideCells& framed : viewer.guide->page().cells) {
-            if (framed.lane == index) outline(geometry, framed, palette, 2 * viewer.scale);
+            if (framed.lane == index) outline(geometry, framed, cells, palette, 2 * viewer.scale);
         }
     }
     if (viewer.selected && viewer.selected->lane == index &&
@@ -384,8 +427,10 @@ void draw_lane(Viewer& viewer, std::size_t index, const Area& area) {
                       true);
     draw_track_labels(lane, geometry, labels, palette);
     draw.PopClipRect();
-    draw_token_labels(lane, viewer, geometry,
-                      {cells.x, cells.y + cells.height, cells.width, em * 1.3f});
+    if (axis) {
+        draw_token_labels(lane, viewer, geometry,
+                          {cells.x, cells.y + cells.height, cells.width, below});
+    }
 
     ImGui::SetCursorScreenPos({cells.x, cells.y});
     ImGui::InvisibleButton(("cells" + std::to_string(index)).c_str(), {cells.width, cells.height});
@@ -400,17 +445,21 @@ void draw_cache_grid(Viewer& viewer) {
     if (draw_if_empty(viewer)) return;
     draw_controls(viewer);
 
-    // All lanes under each other, in equal heights; what does not fit is scrolled to.
+    // All lanes under each other, with cells of equal height; what does not fit is scrolled to.
     const std::size_t count = viewer.show.lanes().size();
     ImGui::BeginChild("lanes", {0, 0}, false, ImGuiWindowFlags_NoScrollWithMouse);
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float least = ImGui::GetFontSize() * 4.5f;
-    const float height = std::max(room.y / static_cast<float>(count), least);
+    const float least = ImGui::GetFontSize() * 3.8f;
+    const bool tokens = tokens_fit(viewer, {0, 0, room.x, room.y}, longest_of_all(viewer));
+    const float axis = tokens ? 0 : axis_height();  // of the last lane alone
+    const float height = std::max((room.y - axis) / static_cast<float>(count), least);
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     for (std::size_t i = 0; i < count; ++i) {
-        draw_lane(viewer, i, {origin.x, origin.y + height * static_cast<float>(i), room.x, height});
+        draw_lane(viewer, i,
+                  {origin.x, origin.y + height * static_cast<float>(i), room.x,
+                   height + (i + 1 == count ? axis : 0)});
     }
-    ImGui::SetCursorScreenPos({origin.x, origin.y + height * static_cast<float>(count) - 1});
+    ImGui::SetCursorScreenPos({origin.x, origin.y + height * static_cast<float>(count) + axis - 1});
     ImGui::Dummy({1, 1});
     ImGui::EndChild();
 }

@@ -13,6 +13,11 @@
 namespace kvtape {
 namespace {
 
+constexpr const char* about_fit =
+    "How the sum grows with n = steps done: the slope of the line of least squares through the "
+    "logarithms of both, at all decode steps of the tape. A long prompt, done in the first step, "
+    "makes it small.";
+
 std::string fit_text(const CostCurve& curve) {
     return curve.fit ? "n^" + decimal(curve.fit->exponent, 2) : "-";
 }
@@ -104,10 +109,7 @@ void draw_plot(Viewer& viewer, float height) {
     Plot plot(viewer, "costs", frame, extent);
     if (ImGui::IsItemHovered() && view.so_far &&
         ImGui::GetIO().MousePos.x > ImGui::GetItemRectMax().x - frame.right) {
-        hint(
-            "Growth with n = steps done: the slope of the line of least squares through the "
-            "logarithms of n and of the sum so far, at all decode steps. A long prompt, done in "
-            "the first step, makes it small.");
+        hint(about_fit);
     }
     std::vector<Plot::EndLabel> labels;
     for (std::size_t i = 0; i < view.curves().size(); ++i) {
@@ -145,6 +147,7 @@ void draw_table(const Viewer& viewer, float height) {
         const std::int64_t step = viewer.step_of(lane);
         const auto number = [&](double value) {
             ImGui::TableNextColumn();
+            ImGui::AlignTextToFramePadding();
             ImGui::TextUnformatted(exact_text(value, view.quantity).c_str());
         };
         ImGui::TableNextRow();
@@ -155,13 +158,16 @@ void draw_table(const Viewer& viewer, float height) {
         ImGui::TableNextColumn();
         const double expected = closed_form(lane.costs_so_far(step), view.quantity);
         const bool right = right_so_far(viewer, i);
+        ImGui::AlignTextToFramePadding();
         ImGui::PushStyleColor(ImGuiCol_Text,
                               right ? viewer.palette().text : viewer.palette().warning);
         ImGui::TextUnformatted(
             ((right ? "= " : "\xe2\x89\xa0 ") + exact_text(expected, view.quantity)).c_str());
         ImGui::PopStyleColor();
         ImGui::TableNextColumn();
-        ImGui::TextUnformatted(view.so_far ? fit_text(view.curves()[i]).c_str() : "-");
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextUnformatted(fit_text(view.curves()[i]).c_str());
+        hint(about_fit);
     }
     ImGui::EndTable();
 }

@@ -82,7 +82,7 @@ void draw_buttons(Viewer& viewer) {
         hint("Play the steps of this page once more");
     }
     const float width = ImGui::CalcTextSize(next.c_str()).x + 2 * style.FramePadding.x;
-    ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - width);
+    same_line_at_right(width);
     forwards = ImGui::Button(next.c_str());
     hint("On (enter)");
     if (!ImGui::GetIO().WantTextInput) {

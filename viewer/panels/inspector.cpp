@@ -50,11 +50,15 @@ void step_button(Viewer& viewer, const LaneHistory& lane, std::int64_t step) {
     hint("Go to that step");
 }
 
-void draw_place(const LaneHistory& lane, const CellId& id, const Cell& cell) {
+void draw_track(const LaneHistory& lane, const TrackId& track) {
     const std::int64_t group = lane.shape().group_size();
-    line("query heads", heads_text(id.track.kv_head * group, (id.track.kv_head + 1) * group) +
-                            (group == 1 ? " uses" : " share") + " KV head " +
-                            std::to_string(id.track.kv_head));
+    line("track",
+         "layer " + std::to_string(track.layer) + ", KV head " + std::to_string(track.kv_head));
+    line("query heads", heads_text(track.kv_head * group, (track.kv_head + 1) * group) +
+                            (group == 1 ? " has it alone" : " share it"));
+}
+
+void draw_place(const LaneHistory& lane, const CellId& id, const Cell& cell) {
     line("sequence", std::to_string(id.sequence));
     if (!cell.filled) return;
     line("slot", with_commas(cell.slot));
@@ -104,16 +108,19 @@ std::string readers_now(const LaneHistory& lane, std::int64_t step, const CellId
         heads += of.reads[i].head_end - of.reads[i].head_begin;
     }
     heads = std::min(heads, lane.shape().group_size());
-    return "read " + times(cell.read_now) + " by " + std::to_string(heads) + " query head" +
+    return "read " + times(cell.read_now) + " by " + std::to_string(heads) + " head" +
            (heads == 1 ? "" : "s");
 }
 
 void draw_accesses(Viewer& viewer, const LaneHistory& lane, const CellId& id, const Cell& cell) {
     label("written in");
     step_button(viewer, lane, cell.written_step);
-    line("this step",
-         (cell.written_now ? "written, " : "") + readers_now(lane, viewer.step_of(lane), id, cell));
+    if (cell.written_now) {
+        ImGui::SameLine();
+        ImGui::TextUnformatted("now");
+    }
     line("times read", with_commas(cell.times_read));
+    line("this step", readers_now(lane, viewer.step_of(lane), id, cell));
     line("times fetched", with_commas(cell.times_fetched));
 }
 
@@ -168,15 +175,14 @@ void draw_inspector(Viewer& viewer) {
                     .c_str());
     if (viewer.selected) {
         const float width = ImGui::CalcTextSize("let go").x + ImGui::GetStyle().FramePadding.x * 2;
-        ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - width);
+        same_line_at_right(width);
         if (ImGui::SmallButton("let go")) viewer.selected.reset();
         hint("Show the cell under the mouse again (escape)");
     }
     if (!ImGui::BeginTable("facts", 2, ImGuiTableFlags_RowBg)) return;
     ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed);
     ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
-    line("track", "layer " + std::to_string(chosen->track.layer) + ", KV head " +
-                      std::to_string(chosen->track.kv_head));
+    draw_track(lane, chosen->track);
     if (cell.filled) {
         draw_accesses(viewer, lane, *chosen, cell);
         draw_loss(lane, *chosen, cell);

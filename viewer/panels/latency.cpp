@@ -15,25 +15,25 @@ namespace {
 constexpr const char* as_recorded =
     "Times are those of the machine that made the tape, with recording on.";
 
-std::string time_text(std::optional<double> ns) {
-    return ns ? duration(*ns * 1e-9) : "-";
+std::string time_text(std::optional<double> seconds) {
+    return seconds ? duration(*seconds) : "-";
 }
 
-// A number with a bar behind it, `share` of the column wide.
-void draw_time(std::optional<double> ns, double most, Rgba colour) {
+// A number with a bar behind it, `longest` pixels long for the time `most`.
+void draw_time(std::optional<double> seconds, double most, float longest, Rgba colour) {
     ImGui::TableNextColumn();
-    if (ns && most > 0) {
+    if (seconds && most > 0) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
-        const float width = ImGui::GetContentRegionAvail().x * static_cast<float>(*ns / most);
+        const float width = longest * static_cast<float>(*seconds / most);
         constexpr Rgba see_through = 0x60ffffff;
         ImGui::GetWindowDrawList()->AddRectFilled(
-            {at.x - 2, at.y + 1}, {at.x - 2 + width, at.y + ImGui::GetTextLineHeight() - 1},
+            {at.x, at.y + 1}, {at.x + width, at.y + ImGui::GetTextLineHeight() - 1},
             colour & see_through, 2);
     }
-    ImGui::TextUnformatted(time_text(ns).c_str());
+    ImGui::TextUnformatted(time_text(seconds).c_str());
 }
 
-void draw_row(const Viewer& viewer, const char* label, const char* explained,
+void draw_row(const Viewer& viewer, const char* label, const char* explained, float longest,
               std::optional<double> (*value)(const Latencies&)) {
     double most = 0;
     for (const Latencies& lane : viewer.latency.lanes()) {
@@ -44,48 +44,53 @@ void draw_row(const Viewer& viewer, const char* label, const char* explained,
     ImGui::TextUnformatted(label);
     hint((std::string(explained) + " " + as_recorded).c_str());
     for (std::size_t i = 0; i < viewer.latency.lanes().size(); ++i) {
-        draw_time(value(viewer.latency.lanes()[i]), most, lane_colour(viewer, i));
+        draw_time(value(viewer.latency.lanes()[i]), most, longest, lane_colour(viewer, i));
     }
 }
 
-// A column per lane, all of one width, so that bars can be compared.
+// A column per lane, as wide as its name asks for.
 void draw_table(Viewer& viewer) {
     const std::size_t lanes = viewer.show.lanes().size();
     const float em = ImGui::GetFontSize();
-    const bool scrolls = static_cast<float>(lanes) * em * 5 > ImGui::GetContentRegionAvail().x;
-    ImGuiTableFlags flags = ImGuiTableFlags_NoPadOuterX;
-    flags |= scrolls ? ImGuiTableFlags_ScrollX | ImGuiTableFlags_SizingFixedFit
-                     : ImGuiTableFlags_SizingStretchSame;
-    const float height = scrolls ? em * 4 + ImGui::GetStyle().ScrollbarSize : 0;
+    std::vector<float> widths;
+    float all = em * 3.5f;
+    for (std::size_t i = 0; i < lanes; ++i) {
+        const float name = ImGui::CalcTextSize(lane_title(viewer, i).c_str()).x + em;
+        widths.push_back(std::max(name, em * 4.3f));
+        all += widths.back() + 6 * viewer.scale;
+    }
+    const float room = ImGui::GetContentRegionAvail().x;
+    const bool scrolls = all > room;
+    // Bars of all lanes have one measure, so they must fit into the narrowest column.
+    const float least = *std::min_element(widths.begin(), widths.end());
+    const float longest = scrolls ? least : least * (1 + (room - all) / all);
+
+    const ImGuiTableFlags flags =
+        ImGuiTableFlags_NoPadOuterX | (scrolls ? ImGuiTableFlags_ScrollX : 0);
+    const auto sizing =
+        scrolls ? ImGuiTableColumnFlags_WidthFixed : ImGuiTableColumnFlags_WidthStretch;
+    const float height = scrolls ? em * 3.4f + ImGui::GetStyle().ScrollbarSize : 0;
     ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(3 * viewer.scale, 0));
     if (ImGui::BeginTable("latencies", static_cast<int>(lanes) + 1, flags, {0, height})) {
         ImGui::TableSetupScrollFreeze(1, 0);
         ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed);
-        for (std::size_t i = 0; i < lanes; ++i) {
-            ImGui::TableSetupColumn(
-                "", scrolls ? ImGuiTableColumnFlags_WidthFixed : ImGuiTableColumnFlags_WidthStretch,
-                scrolls ? em * 5 : 1);
-        }
+        for (const float width : widths) ImGui::TableSetupColumn("", sizing, width);
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
         ImGui::Checkbox("log", &viewer.latency.log);
         hint("Logarithmic axes.");
         for (std::size_t i = 0; i < lanes; ++i) {
             ImGui::TableNextColumn();
-            Flow(0).swatch(lane_colour(viewer, i), lane_title(viewer, i), viewer.palette().text,
-                           lane_title(viewer, i));
+            Flow(0).swatch(lane_colour(viewer, i), lane_title(viewer, i), viewer.palette().text);
         }
         draw_row(viewer, "TTFT",
                  "Time to first token: all of prefill, through the step that sampled the first new "
                  "token.",
-                 [](const Latencies& lane) -> std::optional<double> {
-                     if (!lane.first_token_ns) return std::nullopt;
-                     return static_cast<double>(*lane.first_token_ns);
-                 });
+                 longest, [](const Latencies& lane) { return lane.first_token_s; });
         draw_row(viewer, "ITL",
                  "Inter-token latency, the median: from one new token to the next. The plot has "
                  "every one of them.",
-                 [](const Latencies& lane) { return lane.median_ns; });
+                 longest, [](const Latencies& lane) { return lane.median_s; });
         ImGui::EndTable();
     }
     ImGui::PopStyleVar();
@@ -97,15 +102,15 @@ void draw_hover(const Viewer& viewer, std::int64_t step) {
     for (std::size_t i = 0; i < viewer.show.lanes().size(); ++i) {
         const Latencies& of = viewer.latency.lanes()[i];
         if (step >= std::ssize(of.positions)) continue;
-        const double ns = of.between_ns[static_cast<std::size_t>(step)];
+        const double between = of.between_s[static_cast<std::size_t>(step)];
         const double positions = of.positions[static_cast<std::size_t>(step)];
         std::string text = lane_title(viewer, i) + ": ";
-        if (ns == ns) {
-            text += "ITL " + time_text(ns);
+        if (between == between) {
+            text += "ITL " + time_text(between);
         } else {
             const LaneHistory& lane = *viewer.show.lanes()[i];
             text += std::string(name(lane.step(step).phase)) + ", " +
-                    time_text(static_cast<double>(lane.costs(step).wall_ns));
+                    time_text(static_cast<double>(lane.costs(step).wall_ns) * 1e-9);
         }
         if (positions == positions) {
             text += ", " + with_commas(static_cast<std::int64_t>(positions)) + " positions";
@@ -115,46 +120,49 @@ void draw_hover(const Viewer& viewer, std::int64_t step) {
     ImGui::EndTooltip();
 }
 
+float plot_gap() {
+    return ImGui::GetFontSize() * 0.4f;
+}
+
 void draw_plots(Viewer& viewer, float height) {
     const std::vector<Latencies>& lanes = viewer.latency.lanes();
-    std::vector<std::vector<double>> seconds;
     Extent times, positions;
     for (const Latencies& lane : lanes) {
-        seconds.emplace_back(lane.between_ns);
-        for (double& value : seconds.back()) value *= 1e-9;
-        times.add(seconds.back());
+        times.add(lane.between_s);
         positions.add(lane.positions);
     }
-    const float gap = ImGui::GetFontSize() * 0.5f;
-    Plot::Frame upper{ImGui::GetContentRegionAvail().x, (height - gap) * 0.56f, 0};
+    // Where there is little room, the steps are left to the panels beside this one.
+    const float em = ImGui::GetFontSize();
+    const bool low = height < em * 7;
+    const float step_ticks = low ? 0 : em * 1.25f;
+    const float curves = height - plot_gap() - step_ticks;
+    Plot::Frame upper{ImGui::GetContentRegionAvail().x, curves * 0.58f, 0};
     upper.step_ticks = false;
     upper.unit = "s";
-    const bool low = upper.height < ImGui::GetFontSize() * 4;
     upper.caption = low ? "" : "ITL";  // the name stands above, and a curve would cross it
     upper.log = viewer.latency.log;
     Plot::Frame lower = upper;
-    lower.height = height - gap - upper.height;
-    lower.step_ticks = true;
+    lower.height = curves - upper.height + step_ticks;
+    lower.step_ticks = !low;
     lower.unit = "";
     lower.caption = "positions read";
     lower.caption_low = true;  // below curves that rise
     upper.left = lower.left =
         std::max(Plot::tick_room(upper, times), Plot::tick_room(lower, positions));
 
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, gap));
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, plot_gap()));
     std::optional<std::int64_t> hovered;
     const auto draw = [&](const char* id, const Plot::Frame& frame, const Extent& extent,
-                          const auto& values) {
+                          std::vector<double> Latencies::*values) {
         Plot plot(viewer, id, frame, extent);
         for (std::size_t i = 0; i < lanes.size(); ++i) {
-            plot.curve(values(i), lane_colour(viewer, i));
+            plot.curve(lanes[i].*values, lane_colour(viewer, i));
         }
         plot.playhead();
         if (const auto step = plot.hovered()) hovered = step;
     };
-    draw("itl", upper, times, [&](std::size_t i) { return std::span<const double>(seconds[i]); });
-    draw("length", lower, positions,
-         [&](std::size_t i) { return std::span<const double>(lanes[i].positions); });
+    draw("itl", upper, times, &Latencies::between_s);
+    draw("length", lower, positions, &Latencies::positions);
     ImGui::PopStyleVar();
     if (hovered) draw_hover(viewer, *hovered);
 }
@@ -173,7 +181,7 @@ void draw_latency(Viewer& viewer) {
     const float em = ImGui::GetFontSize();
     const float room = ImGui::GetContentRegionAvail().y;
     const bool tall = room > em * 14;
-    const float note = tall ? ImGui::GetTextLineHeightWithSpacing() : 0;
+    const float note = tall ? ImGui::GetTextLineHeight() + plot_gap() : 0;
     draw_plots(viewer, std::max(room - note, em * 2));
     if (tall) ImGui::TextDisabled("%s", as_recorded);
 }

@@ -9,7 +9,7 @@ namespace kvtape {
 
 void draw_live(Viewer& viewer) {
     if (viewer.live) return viewer.live->draw(viewer);
-    ImGui::TextUnformatted("Live mode needs a window: start 'kvtape view' without a picture.");
+    ImGui::TextUnformatted("There is no model here to run.");
 }
 
 }  // namespace kvtape

@@ -121,18 +121,7 @@ void draw_memory(Viewer& viewer) {
     } else {
         draw_contiguous_numbers(viewer, lane, storage, flow);
     }
-
-    // Above the pool: the block table, and room for its arrows.
-    const ImVec2 corner = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float em = ImGui::GetFontSize();
-    const float strip = storage.paged ? em * 1.1f : 0;
-    const float arrows = storage.paged ? std::clamp(room.y * 0.2f, em, em * 5) : 0;
-    const float height = room.y - strip - arrows;
-    if (height < em || room.x < em || storage.units_in_all == 0) return;
-    ImGui::SetCursorScreenPos({corner.x, corner.y + strip + arrows});
-    const PoolArea area = draw_pool(viewer, index, room.x, height, changed);
-    if (storage.paged) draw_block_table(viewer, index, corner, room.x, strip, area);
+    draw_pool(viewer, index, ImGui::GetContentRegionAvail(), changed);
 }
 
 }  // namespace kvtape
