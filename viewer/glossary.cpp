@@ -42,6 +42,8 @@ constexpr std::pair<std::string_view, const char*> words[] = {
     {"MHA", "Multi-head attention: each query head has a K and a V of its own, G = H."},
     {"GQA", "Grouped-query attention: groups of query heads share a K and a V, 1 < G < H."},
     {"MQA", "Multi-query attention: all query heads share one K and one V, G = 1."},
+    {"prompt", "The text that the model is given; prefill reads it."},
+    {"time", "By the clock of the machine that made the tape, recording included."},
     {"lane", "One decoder with one cache; a tape may show several on the same prompt."},
     {"track", "Layer, KV head, and K or V: one line of the grid."},
     {"query heads", "Heads that ask. Those of a group share the rows of one KV head."},

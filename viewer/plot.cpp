@@ -183,6 +183,23 @@ std::vector<Polyline> dashes(const Polyline& line, double length, std::int64_t e
     return pieces;
 }
 
+bool crosses(const std::vector<Polyline>& lines, const PixelBox& box) {
+    const auto inside = [&](double y) { return y >= box.top && y <= box.bottom; };
+    for (const Polyline& line : lines) {
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            const Point a = line[i > 0 ? i - 1 : 0], b = line[i];  // x ascends
+            const double from = std::max(a.x, box.left), to = std::min(b.x, box.right);
+            if (from > to) continue;
+            const double slope = b.x > a.x ? (b.y - a.y) / (b.x - a.x) : 0;
+            const double y_from = a.y + (from - a.x) * slope;
+            const double y_to = b.x > a.x ? a.y + (to - a.x) * slope : b.y;
+            if (inside(y_from) || inside(y_to)) return true;
+            if ((y_from < box.top) != (y_to < box.top)) return true;  // from one side to the other
+        }
+    }
+    return false;
+}
+
 bool coincide(const std::vector<Polyline>& a, const std::vector<Polyline>& b, double pixels) {
     return std::equal(
         a.begin(), a.end(), b.begin(), b.end(), [&](const Polyline& p, const Polyline& q) {

@@ -61,6 +61,12 @@ std::vector<Polyline> curve(std::span<const double> values, double first_x, cons
 // every = k, are seen in turn.
 std::vector<Polyline> dashes(const Polyline& line, double length, std::int64_t every);
 
+// Whether a line goes through the box.
+struct PixelBox {
+    double left, top, right, bottom;
+};
+bool crosses(const std::vector<Polyline>& lines, const PixelBox& box);
+
 // Whether both are the same picture: never further apart than `pixels`.
 bool coincide(const std::vector<Polyline>& a, const std::vector<Polyline>& b, double pixels);
 

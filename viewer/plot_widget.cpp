@@ -175,8 +175,23 @@ void Plot::rings(std::span<const double> values, std::span<const std::int64_t> s
     }
 }
 
+ImVec2 Plot::caption_corner() const {
+    const ImVec2 text = ImGui::CalcTextSize(frame_.caption);
+    const double width = static_cast<double>(text.x), height = static_cast<double>(text.y);
+    const double margin = static_cast<double>(ImGui::GetFontSize()) * 0.4;
+    const double left = x_.from + margin, right = x_.to - margin - width;
+    const double top = y_.to + 1, bottom = y_.from - 1 - height;
+    const Point corners[] = {{left, top}, {right, bottom}, {right, top}, {left, bottom}};
+    for (const Point& corner : corners) {
+        const PixelBox box{corner.x, corner.y, corner.x + width, corner.y + height};
+        const bool free = std::none_of(curves_.begin(), curves_.end(),
+                                       [&](const auto& lines) { return crosses(lines, box); });
+        if (free) return to_im(corner);
+    }
+    return to_im(corners[0]);
+}
+
 void Plot::playhead() {
-    const float em = ImGui::GetFontSize();
     const Playhead& at = viewer_.playhead;
     const double done = std::max(static_cast<double>(at.step) - 1 + at.within, 0.0);
     const auto x = static_cast<float>(x_.pixel(done + first_x_));
@@ -186,11 +201,7 @@ void Plot::playhead() {
     constexpr Rgba see_through = 0x90ffffff;
     draw.AddRectFilled({x, top}, {right, bottom - 1}, viewer_.palette().panel & see_through);
     draw.AddLine({x, top}, {x, bottom}, viewer_.palette().text, 1.2f * viewer_.scale);
-    const ImVec2 caption = ImGui::CalcTextSize(frame_.caption);
-    const ImVec2 corner = frame_.caption_low
-                              ? ImVec2(right - caption.x - em * 0.3f, bottom - caption.y - 1)
-                              : ImVec2(static_cast<float>(x_.from) + em * 0.4f, top + 1);
-    draw.AddText(corner, viewer_.palette().faint_text, frame_.caption);
+    draw.AddText(caption_corner(), viewer_.palette().faint_text, frame_.caption);
 }
 
 void Plot::end_labels(std::vector<EndLabel> labels) {

@@ -1,6 +1,7 @@
 // Plots over the steps of the tape: viewer/plot.h drawn with Dear ImGui.
 #pragma once
 
+#include <imgui.h>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -23,8 +24,7 @@ class Plot {
         bool step_ticks = true;    // below
         bool log = false;          // both axes; steps are then counted from 1
         const char* unit = "";     // of the values
-        const char* caption = "";  // in the upper left corner
-        bool caption_low = false;  // in the lower right corner
+        const char* caption = "";  // in a corner that no curve crosses
     };
     // Takes its place at the cursor and draws what stands behind curves.
     Plot(Viewer& viewer, const char* id, const Frame& frame, const Extent& values);
@@ -56,6 +56,7 @@ class Plot {
   private:
     double x_of(std::int64_t step) const { return x_.pixel(static_cast<double>(step) + first_x_); }
     void draw_ticks();
+    ImVec2 caption_corner() const;
 
     Viewer& viewer_;
     Frame frame_;

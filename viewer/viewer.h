@@ -50,6 +50,7 @@ struct GridView {
 
 // How the event list is looked at.
 struct EventListView {
+    std::size_t lane = 0;  // of which the rest speaks
     EventScroll scroll;
     bool follow = true;                  // the step on show
     std::int64_t followed_step = -1;     // whose events were put on top last
@@ -73,8 +74,7 @@ class Viewer {
     std::map<std::size_t, GridGeometry> grids;  // by lane: where the cells stood in the last frame
     std::optional<CellId> hovered;              // in the frame drawn last
     std::optional<CellId> selected;             // by a click
-    std::optional<std::int64_t>
-        event_focus;  // number of the event to scroll to, of lane `event_lane`
+    std::optional<std::int64_t> event_focus;    // the event to scroll to, of `event_lane`
     std::size_t event_lane = 0;
     EventListView events;
     MemoryView memory;

@@ -113,7 +113,7 @@ TEST_F(EventList, AClickGoesToTheStepAndTheCell) {
 }
 
 TEST_F(EventList, ScrollsToTheEventThatIsAskedFor) {
-    jump(viewer_.playhead, 0, viewer_.steps());
+    jump(viewer_.playhead, 9, viewer_.steps());
     frame();
     for (const std::int64_t number : {lane().events() - 1, std::int64_t{3}}) {
         focus_event(viewer_, 1, number);
@@ -125,6 +125,11 @@ TEST_F(EventList, ScrollsToTheEventThatIsAskedFor) {
         EXPECT_LE(first(), number) << "and stays there";
     }
     EXPECT_FALSE(viewer_.event_focus);
+    // Another lane is followed from where it is; a mark was of the lane before.
+    viewer_.event_lane = 2;
+    frame();
+    EXPECT_FALSE(viewer_.events.marked);
+    EXPECT_EQ(first(), viewer_.show.lanes()[2]->first_event(9));
     // The lane may have gone with its tape.
     viewer_.event_lane = 17;
     viewer_.event_focus = 1'000'000'000;

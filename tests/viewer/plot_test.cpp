@@ -185,6 +185,21 @@ TEST(Dashes, ShareALineEvenly) {
     EXPECT_TRUE(dashes({}, 10, 1).empty());
 }
 
+TEST(Curves, CrossABoxAlsoBetweenTheirPoints) {
+    const PixelBox box{10, 10, 20, 20};
+    EXPECT_TRUE(crosses({{{0, 15}, {30, 15}}}, box));
+    EXPECT_TRUE(crosses({{{0, 0}, {30, 30}}}, box));
+    EXPECT_TRUE(crosses({{{14, 0}, {15, 90}}}, box));   // steeply through
+    EXPECT_TRUE(crosses({{{15, 0}, {15, 90}}}, box));   // straight down
+    EXPECT_TRUE(crosses({{{15, 15}}}, box));            // a single step
+    EXPECT_FALSE(crosses({{{0, 5}, {30, 9}}}, box));    // above
+    EXPECT_FALSE(crosses({{{0, 25}, {30, 21}}}, box));  // below
+    EXPECT_FALSE(crosses({{{21, 0}, {30, 30}}}, box));  // to the right
+    EXPECT_FALSE(crosses({{{0, 30}, {12, 21}}}, box));  // ends under it
+    EXPECT_FALSE(crosses({{{5, 5}}}, box));
+    EXPECT_FALSE(crosses({}, box));
+}
+
 TEST(Curves, CoincideIfNoPointDiffers) {
     const std::vector<Polyline> a = {{{0, 0}, {10, 5}}};
     EXPECT_TRUE(coincide(a, {{{0, 0.5}, {10, 5}}}, 0.75));

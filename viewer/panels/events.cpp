@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "viewer/event_columns.h"
 #include "viewer/event_search.h"
 #include "viewer/imgui_compat.h"
 #include "viewer/panel.h"
@@ -13,81 +14,6 @@
 
 namespace kvtape {
 namespace {
-
-struct Column {
-    enum class What { number, step, kind, track, positions, rows, more } what;
-    const char* title;
-    const char* meaning;
-    float x, width;
-};
-
-float text_width(const std::string& text) {
-    return ImGui::CalcTextSize(text.c_str()).x;
-}
-
-// As wide as the longest that a lane may have, so that columns stand still. Those that find no room
-// are left out; the tooltip has all.
-std::vector<Column> fitting_columns(const LaneHistory& lane, float width) {
-    using What = Column::What;
-    const float gap = ImGui::GetFontSize() * 0.7f;
-    std::int64_t longest = 0;
-    for (const std::int32_t s : lane.sequences()) longest = std::max(longest, lane.longest(s));
-    const std::string position = with_commas(std::max<std::int64_t>(longest - 1, 0));
-    const TrackId last_track = track_id(lane.shape(), track_count(lane.shape()) - 1);
-    const std::string track =
-        "L" + std::to_string(last_track.layer) + " h" + std::to_string(last_track.kv_head) + " V";
-    const struct {
-        What what;
-        const char* title;
-        const char* meaning;
-        std::string widest;
-    } wishes[] = {
-        {What::number, "event", "Counts the events of the lane from 0.",
-         with_commas(lane.events() - 1)},
-        {What::step, "step", "The pass in which it happened. A click goes there.",
-         with_commas(lane.steps() - 1)},
-        {What::kind, "what", "A write or a read of rows, or a change in the pool of blocks.",
-         "write"},
-        {What::track, "track", "Layer, KV head, and K or V: a line of the grid.", track},
-        {What::positions, "positions", "Whose rows were written or read, in the sequence.",
-         "0 to " + position},
-        {What::rows, "rows", "Rows written or fetched: a causal read fetches q + 1 for query q.",
-         with_commas(longest * (longest + 1) / 2)},
-        {What::more, "where from, where to",
-         "Slots that were written; queries and query heads that read; blocks of the pool.",
-         "queries 0 to " + position + ", heads 10 to 20, causal"},
-    };
-    std::vector<Column> columns;
-    float x = gap / 2;
-    for (const auto& wish : wishes) {
-        const float needed = std::max(text_width(wish.title), text_width(wish.widest));
-        if (!columns.empty() && x + needed > width) break;
-        columns.push_back({wish.what, wish.title, wish.meaning, x, needed});
-        x += needed + gap;
-    }
-    return columns;
-}
-
-std::string column_text(Column::What what, std::int64_t number, const Event& event,
-                        const EventText& text) {
-    switch (what) {
-        case Column::What::number:
-            return with_commas(number);
-        case Column::What::step:
-            return with_commas(event.step);
-        case Column::What::kind:
-            return text.what;
-        case Column::What::track:
-            return text.track;
-        case Column::What::positions:
-            return text.positions;
-        case Column::What::rows:
-            return text.rows;
-        case Column::What::more:
-            return text.more;
-    }
-    return "";
-}
 
 void draw_row_tooltip(const LaneHistory& lane, std::int64_t number, const Event& event,
                       const EventText& text) {
@@ -125,11 +51,7 @@ void draw_controls(Viewer& viewer) {
         if (ImGui::BeginCombo("##lane", lane_title(viewer, viewer.event_lane).c_str())) {
             for (std::size_t i = 0; i < lanes.size(); ++i) {
                 const std::string label = lane_title(viewer, i) + "##" + std::to_string(i);
-                if (ImGui::Selectable(label.c_str(), i == viewer.event_lane)) {
-                    viewer.event_lane = i;
-                    view.marked.reset();
-                    view.followed_step = -1;
-                }
+                if (ImGui::Selectable(label.c_str(), i == viewer.event_lane)) viewer.event_lane = i;
             }
             ImGui::EndCombo();
         }
@@ -203,13 +125,13 @@ void draw_scroll_bar(Viewer& viewer, ImVec2 at, float width, float height) {
         bright ? palette.faint_text : palette.line, width / 2);
 }
 
-void draw_titles(const std::vector<Column>& columns, const Palette& palette, float width,
+void draw_titles(const std::vector<EventColumn>& columns, const Palette& palette, float width,
                  float row_height) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float drop = (row_height - ImGui::GetFontSize()) / 2;
     draw.AddRectFilled(at, {at.x + width, at.y + row_height}, palette.frame, 2);
-    for (const Column& column : columns) {
+    for (const EventColumn& column : columns) {
         draw.AddText({at.x + column.x, at.y + drop}, palette.text, column.title);
         ImGui::SetCursorScreenPos({at.x + column.x, at.y});
         ImGui::Dummy({column.width, row_height});
@@ -218,7 +140,7 @@ void draw_titles(const std::vector<Column>& columns, const Palette& palette, flo
     ImGui::SetCursorScreenPos({at.x, at.y + row_height});
 }
 
-void draw_row(Viewer& viewer, const LaneHistory& lane, const std::vector<Column>& columns,
+void draw_row(Viewer& viewer, const LaneHistory& lane, const std::vector<EventColumn>& columns,
               std::int64_t number, ImVec2 at, ImVec2 size, bool hovered) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const Palette& palette = viewer.palette();
@@ -235,9 +157,10 @@ void draw_row(Viewer& viewer, const LaneHistory& lane, const std::vector<Column>
         draw.AddRectFilled(at, {at.x + ImGui::GetFontSize() * 0.2f, end.y}, palette.text);
     }
     const float drop = (size.y - ImGui::GetFontSize()) / 2;
-    for (const Column& column : columns) {
+    for (const EventColumn& column : columns) {
         // What happened to a block needs all the columns that say nothing of it.
-        const bool whole = event.kind == Event::Kind::pool && column.what == Column::What::track;
+        const bool whole =
+            event.kind == Event::Kind::pool && column.what == EventColumn::What::track;
         const std::string words = whole ? text.more : column_text(column.what, number, event, text);
         const float right = whole ? end.x : at.x + column.x + column.width + 1;
         draw.PushClipRect({at.x + column.x, at.y}, {std::min(right, end.x), end.y}, true);
@@ -260,7 +183,7 @@ void draw_list(Viewer& viewer, const LaneHistory& lane) {
     view.scroll.fit(lane.events(), static_cast<std::int64_t>(height / row_height));
     scroll_by_itself(viewer, lane);
 
-    const std::vector<Column> columns = fitting_columns(lane, width);
+    const std::vector<EventColumn> columns = fitting_columns(lane, width);
     draw_titles(columns, viewer.palette(), width, row_height);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     draw_scroll_bar(viewer, {at.x + room.x - bar, at.y}, bar, height);
@@ -291,6 +214,11 @@ void draw_events(Viewer& viewer) {
     const auto& lanes = viewer.show.lanes();
     if (viewer.event_lane >= lanes.size()) viewer.event_lane = 0;
     draw_controls(viewer);
+    if (viewer.events.lane != viewer.event_lane) {
+        viewer.events.lane = viewer.event_lane;
+        viewer.events.marked.reset();
+        viewer.events.followed_step = -1;
+    }
     const LaneHistory& lane = *lanes[viewer.event_lane];
     if (lane.events() == 0) {
         ImGui::TextDisabled("This lane has no events yet.");

@@ -139,14 +139,13 @@ void draw_plots(Viewer& viewer, float height) {
     Plot::Frame upper{ImGui::GetContentRegionAvail().x, curves * 0.58f, 0};
     upper.step_ticks = false;
     upper.unit = "s";
-    upper.caption = low ? "" : "ITL";  // the name stands above, and a curve would cross it
+    upper.caption = low ? "" : "ITL";  // the name stands right above
     upper.log = viewer.latency.log;
     Plot::Frame lower = upper;
     lower.height = curves - upper.height + step_ticks;
     lower.step_ticks = !low;
     lower.unit = "";
     lower.caption = "positions read";
-    lower.caption_low = true;  // below curves that rise
     upper.left = lower.left =
         std::max(Plot::tick_room(upper, times), Plot::tick_room(lower, positions));
 
