@@ -20,11 +20,11 @@ class Plot {
   public:
     struct Frame {
         float width, height;
-        float left, right = 0;     // of these, beside the curves: for ticks, for labels
-        bool step_ticks = true;    // below
-        bool log = false;          // both axes; steps are then counted from 1
-        const char* unit = "";     // of the values
-        const char* caption = "";  // in a corner that no curve crosses
+        float left = 0, right = 0;  // of these, beside the curves: for ticks, for labels
+        bool step_ticks = true;     // below
+        bool log = false;           // both axes; steps are then counted from 1
+        const char* unit = "";      // of the values
+        const char* caption = "";   // in a corner that no curve crosses
     };
     // Takes its place at the cursor and draws what stands behind curves.
     Plot(Viewer& viewer, const char* id, const Frame& frame, const Extent& values);

@@ -99,15 +99,23 @@ void draw_outlines(const Viewer& viewer, std::size_t lane, const PoolArea& area)
         if (unit.holders < 2 || !map.boxes) continue;
         outline(area, map.box(unit.number), viewer.palette().accent, viewer.scale);
     }
+    const LaneHistory& history = *viewer.show.lanes()[lane];
     for (const auto* const id : {&viewer.selected, &viewer.hovered}) {
         if (!*id || (*id)->lane != lane) continue;
+        const auto& [number, sequence, track, position] = **id;
+        const Cell cell = history.playback().cell(viewer.step_of(history), sequence, track.layer,
+                                                  track.kv_head, track.kind, position);
+        if (!cell.filled) continue;
+        if (storage.paged) {
+            outline(
+                area,
+                map.slot_box(cell.slot / storage.slots_of_unit, cell.slot % storage.slots_of_unit),
+                viewer.palette().text, viewer.scale);
+            continue;
+        }
         for (const Unit& unit : storage.units) {
-            const std::int64_t slot = (*id)->position - unit.index * storage.slots_of_unit;
-            const bool inside = slot >= 0 && slot < storage.slots_of_unit;
-            if (unit.sequence != (*id)->sequence || !inside) continue;
-            outline(area,
-                    storage.paged ? map.slot_box(unit.number, slot)
-                                  : map.box(unit.number * storage.slots_of_unit + slot),
+            if (unit.sequence != sequence) continue;
+            outline(area, map.box(unit.number * storage.slots_of_unit + position),
                     viewer.palette().text, viewer.scale);
         }
     }

@@ -117,6 +117,7 @@ void draw_help(Viewer& viewer) {
         {"wheel, drag", "over the grid: zoom and move"},
         {"click", "on a cell: look into it"},
         {"enter, backspace", "next page of the guide, the page before"},
+        {"control q", "close the window"},
         {"escape", "close this, or let go of a cell"},
     };
     const ImVec2 size = ImGui::GetIO().DisplaySize;

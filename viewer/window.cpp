@@ -76,6 +76,8 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
     if (!window) fail("no window with OpenGL 3.3 can be opened: ", glfw_error(), without_a_window);
     glfwMakeContextCurrent(window.get());
     glfwSwapInterval(1);
+    // A key that was pressed and let go between two frames counts in the next one.
+    glfwSetInputMode(window.get(), GLFW_STICKY_KEYS, GLFW_TRUE);
 
     float scale = 1;
     glfwGetWindowContentScale(window.get(), &scale, nullptr);
@@ -118,6 +120,10 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
         // A frame for every event; while something moves, sixty in a second; else now and then, for
         // tapes that grow.
         glfwWaitEventsTimeout(viewer.playhead.playing ? 1.0 / 60 : 0.1);
+        const auto down = [&](int key) { return glfwGetKey(window.get(), key) == GLFW_PRESS; };
+        if (down(GLFW_KEY_Q) && (down(GLFW_KEY_LEFT_CONTROL) || down(GLFW_KEY_RIGHT_CONTROL))) {
+            glfwSetWindowShouldClose(window.get(), GLFW_TRUE);
+        }
         int width = 0, height = 0;
         glfwGetFramebufferSize(window.get(), &width, &height);
         if (width == 0 || height == 0) {  // minimised: nothing to draw on

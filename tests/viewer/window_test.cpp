@@ -199,8 +199,7 @@ TEST_F(WindowTest, IsPlayedSteppedScrubbedAndClosedByKeysAndMouse) {
     xdotool("search --name kvtape windowsize 1280 720");
     expect_lit_columns(tape_.prompt);
 
-    // What a window manager does when its closing button is pressed.
-    xdotool("search --name kvtape windowquit");
+    xdotool("key ctrl+q");
     EXPECT_EQ(window_->wait(10), 0);
 }
 

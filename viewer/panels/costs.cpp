@@ -98,7 +98,7 @@ void draw_plot(Viewer& viewer, float height) {
         extent.add(curve.measured);
         extent.add(curve.closed_form);
     }
-    Plot::Frame frame{ImGui::GetContentRegionAvail().x, height, 0};
+    Plot::Frame frame{ImGui::GetContentRegionAvail().x, height};
     frame.log = view.log;
     frame.unit = view.quantity == Quantity::bytes ? "B" : "";
     frame.left = Plot::tick_room(frame, extent);

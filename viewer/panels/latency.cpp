@@ -136,7 +136,7 @@ void draw_plots(Viewer& viewer, float height) {
     const bool low = height < em * 7;
     const float step_ticks = low ? 0 : em * 1.25f;
     const float curves = height - plot_gap() - step_ticks;
-    Plot::Frame upper{ImGui::GetContentRegionAvail().x, curves * 0.58f, 0};
+    Plot::Frame upper{ImGui::GetContentRegionAvail().x, curves * 0.58f};
     upper.step_ticks = false;
     upper.unit = "s";
     upper.caption = low ? "" : "ITL";  // the name stands right above

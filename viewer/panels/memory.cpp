@@ -25,7 +25,7 @@ std::size_t lane_on_show(const Viewer& viewer) {
     return 0;
 }
 
-std::string of(std::int64_t part, std::int64_t all) {
+std::string part_of(std::int64_t part, std::int64_t all) {
     return with_commas(part) + " of " + with_commas(all);
 }
 
@@ -56,7 +56,7 @@ void draw_waste(const Viewer& viewer, const LaneHistory& lane, const Storage& st
                     short_bytes(rows * row_bytes) + ", " + share,
                 viewer.palette().text,
                 std::string("Set aside, but without a row ") + where + ": " +
-                    of(rows, storage.rows_set_aside()) + " rows (" + share + "), that is " +
+                    part_of(rows, storage.rows_set_aside()) + " rows (" + share + "), that is " +
                     with_commas(rows * row_bytes) + " bytes. A slot has room for " +
                     with_commas(storage.rows_of_slot) +
                     " rows: K and V of each layer and KV head.");
@@ -65,7 +65,7 @@ void draw_waste(const Viewer& viewer, const LaneHistory& lane, const Storage& st
 void draw_paged_numbers(const Viewer& viewer, const LaneHistory& lane, const Storage& storage,
                         Flow& flow) {
     const Palette& palette = viewer.palette();
-    flow.text(of(storage.held(), storage.units_in_all) + " blocks", palette.text,
+    flow.text(part_of(storage.held(), storage.units_in_all) + " blocks", palette.text,
               "Blocks that a sequence holds, of those in the pool. B = " +
                   with_commas(storage.slots_of_unit) + " slots each, " +
                   short_bytes(kv_bytes_per_block(lane.shape(), lane.lane().kv_cache_dtype,
@@ -84,7 +84,7 @@ void draw_paged_numbers(const Viewer& viewer, const LaneHistory& lane, const Sto
 void draw_contiguous_numbers(const Viewer& viewer, const LaneHistory& lane, const Storage& storage,
                              Flow& flow) {
     const std::int64_t reserved = storage.held() * storage.slots_of_unit;
-    flow.text(of(storage.rows_held / storage.rows_of_slot, reserved) + " positions",
+    flow.text(part_of(storage.rows_held / storage.rows_of_slot, reserved) + " positions",
               viewer.palette().text,
               "Positions with rows, of those set aside: max_model_len = " +
                   with_commas(storage.slots_of_unit) +
