@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,20 @@ std::string title_of(const Lesson& lesson) {
     return title;
 }
 
+// The text without the lines that only a page can show: pictures, and the marks of quotes.
+std::string text_of(const Lesson& lesson) {
+    std::istringstream lines(read_text_file(lesson.text.string(), largest_text_bytes));
+    std::string text, line;
+    bool blank = false;
+    while (std::getline(lines, line)) {
+        if (line.rfind("![", 0) == 0 || line.rfind("<!-- ", 0) == 0) continue;
+        if (blank && line.empty()) continue;
+        blank = line.empty();
+        text += line + "\n";
+    }
+    return text;
+}
+
 int list_lessons() {
     for (const Lesson& lesson : find_lessons()) {
         std::string number = std::to_string(lesson.number);
@@ -111,8 +126,8 @@ int show_lesson(int number) {
              " is missing; './kvtape build' builds it");
     }
     const std::string path = fs::relative(lesson->text).string();
-    print(read_text_file(lesson->text.string(), largest_text_bytes) + "\n" + std::string(78, '-') +
-          "\nThe text above is " + path + ".\nIts program, main.cpp beside it, prints:\n\n");
+    print(text_of(*lesson) + "\n" + std::string(78, '-') + "\nThe text above is " + path +
+          ".\nIts program, main.cpp beside it, prints:\n\n");
     return run_program(program);
 }
 

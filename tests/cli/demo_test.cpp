@@ -87,5 +87,20 @@ TEST(LessonVerb, ListsTheLessonsOfTheSource) {
     EXPECT_THAT(list.out, HasSubstr("  1  "));
 }
 
+// A terminal shows the text, but neither pictures nor the marks of quotes.
+TEST(LessonVerb, ShowsTheTextAndWhatItsProgramPrints) {
+    const TestFolder folder;
+    if (!std::filesystem::exists(KVTAPE_BINARY_DIR "/lessons/lesson_01")) {
+        GTEST_SKIP() << "the program of lesson 1 is not built";
+    }
+    const ProgramResult lesson = run_kvtape({"lesson", "1"}, folder.path());
+    EXPECT_EQ(lesson.exit_code, 0) << lesson.err;
+    EXPECT_THAT(lesson.out, HasSubstr("# Lesson 1"));
+    EXPECT_THAT(lesson.out, HasSubstr("project_qkv(layer);"));
+    EXPECT_THAT(lesson.out, HasSubstr("the rows that one token left in the cache"));
+    EXPECT_THAT(lesson.out, testing::Not(HasSubstr("![")));
+    EXPECT_THAT(lesson.out, testing::Not(HasSubstr("<!--")));
+}
+
 }  // namespace
 }  // namespace kvtape
