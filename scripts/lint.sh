@@ -23,7 +23,7 @@ mapfile -t files < <(git ls-files --cached --others --exclude-standard | sort -u
 # The listed files whose names match REGEX.   named REGEX
 named() { printf '%s\n' "${files[@]}" | grep -P -- "$1"; }
 cxx='\.(h|cpp|cu|cuh)$'
-text='(?<!\.safetensors)(?<!\.npy)(?<!tokenizer\.json)(?<!^scripts/lint\.sh)$'
+text='(?<!\.png)(?<!\.gif)(?<!\.safetensors)(?<!\.npy)(?<!tokenizer\.json)(?<!^scripts/lint\.sh)$'
 
 # Lines that match REGEX in the files named on standard input.   search REGEX
 search() { xargs -r -d '\n' grep -nHP -- "$1"; }
