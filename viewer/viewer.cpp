@@ -11,6 +11,7 @@
 #include "viewer/live.h"
 #include "viewer/panel.h"
 #include "viewer/style.h"
+#include "viewer/tape_menu.h"
 #include "viewer/widgets.h"
 
 namespace kvtape {
@@ -164,6 +165,10 @@ void Viewer::handle_keys() {
 
 void Viewer::draw_menu() {
     if (!only_panel.empty() || !ImGui::BeginMainMenuBar()) return;
+    if (ImGui::BeginMenu("Tapes")) {
+        draw_tape_menu(*this);
+        ImGui::EndMenu();
+    }
     if (ImGui::BeginMenu("Panels")) {
         for (const Panel& panel : all_panels()) {
             bool& shown = visible[panel.name];

@@ -7,6 +7,7 @@
 #include "core/check.h"
 #include "support/program.h"
 #include "support/tape_on_show.h"
+#include "viewer/tape_menu.h"
 
 namespace kvtape {
 namespace {
@@ -73,6 +74,12 @@ TEST_F(ShowTest, ShowsADamagedTapeUpToTheDamage) {
     EXPECT_LT(show_.steps(), tape_.steps());
     EXPECT_TRUE(show_.tapes()[0].damaged);
     EXPECT_THAT(show_.tapes()[0].remark, HasSubstr("corrupt"));
+}
+
+TEST_F(ShowTest, FindsTheTapesOfAFolder) {
+    for (const char* name : {"b.tape", "a.jsonl", "notes.txt"}) write_file(path(name), "");
+    EXPECT_THAT(tapes_in(folder_.path().string()), testing::ElementsAre("a.jsonl", "b.tape"));
+    EXPECT_THAT(tapes_in(path("no such folder")), testing::IsEmpty());
 }
 
 TEST_F(ShowTest, RefusesWhatIsNotATape) {
