@@ -53,8 +53,46 @@ struct Glfw {
     Glfw& operator=(const Glfw&) = delete;
 };
 
+// What GLFW's callbacks reach through the window.
+struct Callbacks {
+    Viewer& viewer;
+    std::vector<int> pressed;  // keys, since the last frame
+};
+
+Callbacks& callbacks_of(GLFWwindow* window) {
+    return *static_cast<Callbacks*>(glfwGetWindowUserPointer(window));
+}
+
+void note_key(GLFWwindow* window, int key, int, int action, int) {
+    if (action == GLFW_PRESS && key >= 0) callbacks_of(window).pressed.push_back(key);
+}
+
+// Before 1.87, ImGui knows only whether a key is down when a frame begins. One that was pressed and
+// let go since the last frame counts as down in this one. Returns the keys to let go after it.
+std::vector<int> hold_short_presses(Callbacks& callbacks) {
+    std::vector<int> held;
+#if IMGUI_VERSION_NUM < 18700
+    bool* down = ImGui::GetIO().KeysDown;
+    for (const int key : callbacks.pressed) {
+        if (down[key]) continue;
+        down[key] = true;
+        held.push_back(key);
+    }
+#endif
+    callbacks.pressed.clear();
+    return held;
+}
+
+void let_go(const std::vector<int>& keys) {
+#if IMGUI_VERSION_NUM < 18700
+    for (const int key : keys) ImGui::GetIO().KeysDown[key] = false;
+#else
+    (void)keys;
+#endif
+}
+
 void drop_files(GLFWwindow* window, int count, const char** paths) {
-    auto* viewer = static_cast<Viewer*>(glfwGetWindowUserPointer(window));
+    Viewer* const viewer = &callbacks_of(window).viewer;
     for (int i = 0; i < count; ++i) {
         if (i == 0) viewer->close_all();
         viewer->open(paths[i]);
@@ -97,7 +135,9 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
     viewer.scale = scale;
     viewer.dark = !options.light;
     viewer.wants_layout = settings.empty() || !std::filesystem::exists(settings);
-    glfwSetWindowUserPointer(window.get(), &viewer);
+    Callbacks callbacks{viewer, {}};
+    glfwSetWindowUserPointer(window.get(), &callbacks);
+    glfwSetKeyCallback(window.get(), note_key);  // ImGui's own, set later, calls it, too
     glfwSetDropCallback(window.get(), drop_files);
     ImGui_ImplGlfw_InitForOpenGL(window.get(), true);
     ImGui_ImplOpenGL3_Init("#version 330 core");
@@ -141,9 +181,11 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
         const double now = glfwGetTime();
         ImGui_ImplOpenGL3_NewFrame();
         ImGui_ImplGlfw_NewFrame();
+        const std::vector<int> held = hold_short_presses(callbacks);
         ImGui::NewFrame();
         viewer.frame(now - last_time);
         last_time = now;
+        let_go(held);
         ImGui::Render();
         draw_with_opengl(width, height, viewer.palette().background);
         glfwSwapBuffers(window.get());
