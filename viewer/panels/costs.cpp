@@ -63,10 +63,11 @@ void draw_legend(Viewer& viewer, Flow& flow) {
     for (std::size_t i = 0; i < viewer.show.lanes().size(); ++i) {
         const std::vector<std::int64_t>& wrong = view.curves()[i].wrong;
         if (wrong.empty()) continue;
-        flow.text(lane_title(viewer, i) + ": not the closed form in " +
-                      with_commas(std::ssize(wrong)) + (wrong.size() == 1 ? " step" : " steps") +
-                      ", first in step " + with_commas(wrong.front()),
-                  palette.warning, "Rings mark the steps; dots are what the formulas say.");
+        flow.text(lane_title(viewer, i) + ": " + with_commas(std::ssize(wrong)) +
+                      (wrong.size() == 1 ? " step" : " steps") + " off the closed form",
+                  palette.warning,
+                  "The first is step " + with_commas(wrong.front()) +
+                      ". Rings mark the steps; dots are what the formulas say.");
     }
 }
 
