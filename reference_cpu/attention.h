@@ -25,8 +25,9 @@
 namespace kvtape {
 
 // A softmax-weighted sum over some of the keys, not yet divided by its weight. With `maximum` the
-// largest score of these keys:  weight = sum exp(score - maximum),  value = sum exp(score -
-// maximum) v.
+// largest score of these keys:
+//
+//   weight = sum exp(score - maximum)      value = sum exp(score - maximum) v
 template <class Scalar>
 struct PartialAttention {
     std::int64_t keys = 0;  // 0: nothing seen yet, and the other members mean nothing
@@ -80,11 +81,10 @@ class AttentionScratch {
 struct Attend {
     SequenceId sequence;
     std::int32_t layer;
-    std::int64_t query;  // position of the query
-    std::int64_t
-        visible_keys;  // it sees positions [0, visible_keys): query + 1 under the causal mask
-    Range kv_heads;    // the KV heads, and so the groups of query heads, to compute
-    float scale;       // usually 1 / sqrt(D)
+    std::int64_t query;         // position of the query
+    std::int64_t visible_keys;  // it sees [0, visible_keys): query + 1 under the causal mask
+    Range kv_heads;             // the KV heads, and so the groups of query heads, to compute
+    float scale;                // usually 1 / sqrt(D)
 };
 
 // Turns the scores of one split into weights exp(score - maximum) and their sum.

@@ -94,7 +94,7 @@ void colour_cells(const LaneHistory& lane, const Playhead& at, std::int32_t laye
         Rgba colour = cell.written_now ? palette.written_now : at_rest(cell);
         // All rows of a step light up together, as they are written in one pass.
         if (cell.written_now) colour = mix(palette.empty, colour, 0.25 + 0.75 * written);
-        // The sweep fades while the step ends, so that a step that is done shows what it wrote.
+        // The sweep ends with the step: one that is done shows what it wrote.
         const bool read_by_now = cell.read_now > 0 && static_cast<std::int64_t>(i) < swept;
         if (read_by_now && read < 1 && !cell.written_now) {
             colour = mix(colour, palette.read_now, read_tint);

@@ -7,12 +7,7 @@ namespace kvtape {
 
 bool TrackImage::paint(const LaneHistory& lane, const Playhead& at, std::int32_t sequence,
                        ColourBy by, const Palette& palette, bool dark) {
-    Playhead then = at;  // a lane that is shorter than others stands still at its end
-    if (then.step >= lane.steps()) {
-        then.step = lane.steps() - 1;
-        then.within = 1;
-    }
-    const Key key{then.step, then.within, sequence, by, dark, lane.steps()};
+    const Key key{at.step, at.within, sequence, by, dark, lane.steps()};
     if (key == key_) return false;
     key_ = key;
 
@@ -42,8 +37,8 @@ bool TrackImage::paint(const LaneHistory& lane, const Playhead& at, std::int32_t
             pixels_.resize(static_cast<std::size_t>(lines_ * width_));
             const std::span<Rgba> colours =
                 std::span(pixels_).last(static_cast<std::size_t>(width_));
-            lane.playback().cells(then.step, sequence, id.layer, id.kv_head, id.kind, 0, cells_);
-            colour_cells(lane, then, id.layer, by, palette, cells_, colours);
+            lane.playback().cells(at.step, sequence, id.layer, id.kv_head, id.kind, 0, cells_);
+            colour_cells(lane, at, id.layer, by, palette, cells_, colours);
             line.lit = width_ - std::count(colours.begin(), colours.end(), palette.empty);
         }
         line_of_.push_back(line.number);

@@ -46,7 +46,8 @@ class TrackImage {
         friend bool operator==(const Key&, const Key&) = default;
     };
 
-    // Paints all cells anew if the key has changed. Returns whether it has.
+    // Paints all cells anew if the key has changed. Returns whether it has. `at.step` is one of the
+    // lane's steps.
     bool paint(const LaneHistory& lane, const Playhead& at, std::int32_t sequence, ColourBy by,
                const Palette& palette, bool dark);
 

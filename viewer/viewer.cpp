@@ -103,7 +103,8 @@ Viewer::Picture& Viewer::picture(std::size_t lane) {
     Picture& picture = pictures_[lane];
     if (picture.texture == 0) picture.texture = textures_.create();
     const LaneHistory& history = *show.lanes()[lane];
-    if (picture.image.paint(history, playhead, grid.sequence, grid.by, palette(), dark)) {
+    if (picture.image.paint(history, playhead_of(history), grid.sequence, grid.by, palette(),
+                            dark)) {
         upload(textures_, picture.texture, picture.image);
     }
     return picture;
