@@ -86,7 +86,8 @@ template <class Scalar, int rows, int panels>
 }
 
 // The steps [k_begin, k_end) of a tile, `unroll` of them between two jumps: instructions that only
-// count and jump would otherwise take a tenth of the time. k_end - k_begin is a multiple of unroll.
+// count and jump would otherwise take a tenth of the time. k_end - k_begin is a multiple of unroll,
+// and not 0.
 template <class Scalar, int rows, int panels, int unroll>
 [[gnu::noinline]] void multiply_steps(const TileWork<Scalar>& work, std::int64_t k_begin,
                                       std::int64_t k_end) {
@@ -104,7 +105,8 @@ template <class Scalar, int rows, int panels, int unroll>
     const Scalar* x = work.x + k_begin * rows;
     const Scalar* w = work.w + k_begin * P<Scalar>;
     const Scalar* wanted_w = work.wanted_w;
-    for (std::int64_t k = k_begin; k < k_end; k += unroll) {
+    std::int64_t k = k_begin;
+    do {  // not a for loop: g++ 12 would keep the sums in memory around it
         if constexpr (rows == R) {
             __builtin_prefetch(wanted_w, 0, 2);
             wanted_w += work.wanted_w_per_k * unroll;
@@ -114,7 +116,8 @@ template <class Scalar, int rows, int panels, int unroll>
             x += rows;
             w += P<Scalar>;
         }
-    }
+        k += unroll;
+    } while (k < k_end);
     for (int r = 0; r < rows; ++r) {
         Scalar* y = work.y + r * work.y_stride;
         for (int p = 0; p < packets; ++p) {
@@ -129,7 +132,7 @@ template <class Scalar, int rows, int panels>
 void multiply_tile(const TileWork<Scalar>& work) {
     constexpr int unroll = 4;
     const std::int64_t in_fours = work.inputs - work.inputs % unroll;
-    multiply_steps<Scalar, rows, panels, unroll>(work, 0, in_fours);
+    if (in_fours > 0) multiply_steps<Scalar, rows, panels, unroll>(work, 0, in_fours);
     if (in_fours < work.inputs) {
         multiply_steps<Scalar, rows, panels, 1>(work, in_fours, work.inputs);
     }
