@@ -55,6 +55,9 @@ void add_model_options(CLI::App& verb, ModelOptions& options) {
                     "folder with config.json, model.safetensors and tokenizer.json (default: the "
                     "variable KVTAPE_MODEL, or the model that ships with kvtape)")
         ->type_name("DIR");
+    verb.add_option("--rope-theta", options.rope_theta,
+                    "base of the RoPE angles in place of the one in config.json")
+        ->type_name("X");
     add_threads_option(verb, options.threads);
 }
 
@@ -98,7 +101,7 @@ LoadedModel load(const ModelOptions& options) {
         fail("there is no model folder '", options.directory,
              "'; --model takes a folder with config.json, model.safetensors and tokenizer.json");
     }
-    Model<float> model = load_model(options.directory);
+    Model<float> model = load_model(options.directory, options.rope_theta);
     for (const std::string& note : model.config.notes) say("note: config.json: " + note);
 
     std::optional<Tokenizer> tokenizer;

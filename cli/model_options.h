@@ -17,9 +17,10 @@ namespace kvtape {
 struct ModelOptions {
     std::string directory;
     int threads;
+    std::optional<double> rope_theta = std::nullopt;  // in place of the config's
 };
 
-// Adds --model and --threads.
+// Adds --model, --rope-theta and --threads.
 void add_model_options(CLI::App& verb, ModelOptions& options);
 void add_threads_option(CLI::App& verb, int& threads);
 

@@ -1,7 +1,5 @@
 #include "reference_cpu/config.h"
 
-#include <optional>
-
 #include "core/check.h"
 #include "reference_cpu/input_file.h"
 #include "reference_cpu/json_input.h"
@@ -101,8 +99,14 @@ void refuse_scaled_rope(const JsonFields& rope) {
     }
 }
 
+constexpr bool is_rope_theta(double theta) {
+    return theta >= 1 && theta <= 1e12;  // not NaN
+}
+
 // Older files have "rope_theta" and "rope_scaling"; newer ones put both into "rope_parameters".
-double read_rope_theta(const JsonFields& config, std::vector<std::string>& notes) {
+// Either is overruled by `wanted`.
+double read_rope_theta(const JsonFields& config, std::optional<double> wanted,
+                       std::vector<std::string>& notes) {
     std::optional<double> theta = config.optional_number("rope_theta");
     if (const auto scaling = config.optional_object("rope_scaling")) {
         refuse_scaled_rope(*scaling);
@@ -115,11 +119,19 @@ double read_rope_theta(const JsonFields& config, std::vector<std::string>& notes
         }
         theta = newer ? newer : theta;
     }
+    if (wanted) {
+        if (!is_rope_theta(*wanted)) {
+            fail("rope_theta ", *wanted, " cannot be used; give a number from 1 to 1e12");
+        }
+        const std::string found = theta ? "is " + shown(*theta) : "is missing";
+        notes.push_back("rope_theta " + found + "; " + shown(*wanted) + " is used, as asked");
+        return *wanted;
+    }
     if (!theta) {
         notes.push_back("rope_theta is missing; 10000 is used, the Llama default");
         return default_rope_theta;
     }
-    if (!(*theta >= 1 && *theta <= 1e12)) {
+    if (!is_rope_theta(*theta)) {
         fail(config.where(), ": rope_theta is ", *theta, "; expected a number from 1 to 1e12");
     }
     return *theta;
@@ -180,7 +192,8 @@ float read_rms_norm_eps(const JsonFields& config) {
 
 }  // namespace
 
-ModelConfig parse_config(std::string_view json_text, const std::string& where) {
+ModelConfig parse_config(std::string_view json_text, const std::string& where,
+                         std::optional<double> rope_theta) {
     const json parsed = parse_json_object(json_text, where);
     const JsonFields config(parsed, where);
     refuse_other_architectures(config);
@@ -203,7 +216,7 @@ ModelConfig parse_config(std::string_view json_text, const std::string& where) {
 
     result.max_model_len = config.integer("max_position_embeddings", 1, largest_size);
     result.rms_norm_eps = read_rms_norm_eps(config);
-    result.rope_theta = read_rope_theta(config, result.notes);
+    result.rope_theta = read_rope_theta(config, rope_theta, result.notes);
     if (const auto tied = config.optional_bool("tie_word_embeddings")) {
         result.tie_word_embeddings = *tied;
     } else {
@@ -215,8 +228,8 @@ ModelConfig parse_config(std::string_view json_text, const std::string& where) {
     return result;
 }
 
-ModelConfig load_config(const std::string& path) {
-    return parse_config(read_text_file(path, largest_file_bytes), path);
+ModelConfig load_config(const std::string& path, std::optional<double> rope_theta) {
+    return parse_config(read_text_file(path, largest_file_bytes), path, rope_theta);
 }
 
 KvFootprintInput parse_footprint_config(std::string_view json_text, const std::string& where) {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,9 +33,11 @@ struct ModelConfig {
     std::vector<std::string> notes;           // defaults taken, one line each, for the user to see
 };
 
-// `where` names the text in errors, usually its path.
-ModelConfig parse_config(std::string_view json_text, const std::string& where);
-ModelConfig load_config(const std::string& path);
+// `where` names the text in errors, usually its path. `rope_theta`, if given, is used in place of
+// the file's own, and a note says so.
+ModelConfig parse_config(std::string_view json_text, const std::string& where,
+                         std::optional<double> rope_theta = std::nullopt);
+ModelConfig load_config(const std::string& path, std::optional<double> rope_theta = std::nullopt);
 
 // What 2 * L * G * D * bytes needs.
 struct KvFootprintInput {

@@ -2,8 +2,8 @@
 
 namespace kvtape {
 
-Model<float> load_model(const std::string& directory) {
-    const ModelConfig config = load_config(directory + "/config.json");
+Model<float> load_model(const std::string& directory, std::optional<double> rope_theta) {
+    const ModelConfig config = load_config(directory + "/config.json", rope_theta);
     const SafetensorsFile file = SafetensorsFile::open(directory + "/model.safetensors");
     return Model<float>(config, load_weights(file, config));
 }

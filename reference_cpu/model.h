@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,7 +79,8 @@ std::int64_t Model<Scalar>::parameters() const {
 }
 
 // Loads DIR/config.json and DIR/model.safetensors. Throws Error when either is missing or
-// malformed.
-Model<float> load_model(const std::string& directory);
+// malformed. `rope_theta`: see parse_config.
+Model<float> load_model(const std::string& directory,
+                        std::optional<double> rope_theta = std::nullopt);
 
 }  // namespace kvtape

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -89,6 +90,21 @@ TEST(Config, AMissingRopeBaseIs10000WithANote) {  // PC-LD-19
         const ModelConfig parsed = parse(config);
         EXPECT_EQ(parsed.rope_theta, 10000);
         EXPECT_THAT(parsed.notes, ElementsAre(AllOf(HasSubstr("rope_theta"), HasSubstr("10000"))));
+    }
+}
+
+TEST(Config, ARopeBaseThatIsAskedForWinsWithANote) {  // PC-LD-19
+    const auto asked = [](const json& config, double theta) {
+        return parse_config(config.dump(), "config.json", theta);
+    };
+    const ModelConfig replaced = asked(with("rope_theta", 1e6), 1e4);
+    EXPECT_EQ(replaced.rope_theta, 1e4);
+    EXPECT_THAT(replaced.notes, ElementsAre(AllOf(HasSubstr("1000000"), HasSubstr("10000.0 is"))));
+    const ModelConfig added = asked(without("rope_theta"), 5e5);
+    EXPECT_EQ(added.rope_theta, 5e5);
+    EXPECT_THAT(added.notes, ElementsAre(AllOf(HasSubstr("missing"), HasSubstr("500000"))));
+    for (const double impossible : {0.0, 0.99, 1e13, -1e4, std::nan("")}) {
+        EXPECT_THROW(asked(with("rope_theta", 1e6), impossible), Error) << impossible;
     }
 }
 
