@@ -32,6 +32,7 @@ packages_to_test=(
     "libgmock-dev||GoogleTest's matchers"
     "xvfb|Xvfb|a display in memory, for the window's tests"
     "xdotool|xdotool|presses keys in those tests"
+    "libx11-dev||drops a file on the window in those tests"
     "x11-apps|xwd|reads the pixels back"
 )
 

@@ -178,7 +178,7 @@ expect_equal 'demo: the word is for the launcher' "program in $PWD: <demo>" "$ou
 # Tests need more packages, and stay configured afterwards.
 launch test -R name
 expect_equal 'only the new packages' 1 \
-    "$(calls_of 'apt-get .* install --no-install-recommends libgtest-dev libgmock-dev xvfb xdotool x11-apps$')"
+    "$(calls_of 'apt-get .* install --no-install-recommends libgtest-dev libgmock-dev xvfb xdotool libx11-dev x11-apps$')"
 expect_part 'words for ctest' '-R name' "$(grep '^ctest' "$work/calls")"
 expect_part 'why tests were skipped' 'skipped: 1 test: no such CPU' "$out"
 expect_equal 'the counts close the run' '1 passed, 0 failed, 1 skipped' "${out##*$'\n'}"

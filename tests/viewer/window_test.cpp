@@ -10,6 +10,7 @@
 #include <functional>
 #include <thread>
 
+#include "support/drop_file.h"
 #include "support/program.h"
 #include "support/tape_on_show.h"
 #include "viewer/offscreen.h"
@@ -199,6 +200,17 @@ TEST_F(WindowTest, IsPlayedSteppedScrubbedAndClosedByKeysAndMouse) {
     xdotool("search --name kvtape windowsize 1280 720");
     expect_lit_columns(tape_.prompt);
 
+    xdotool("key ctrl+q");
+    EXPECT_EQ(window_->wait(10), 0);
+}
+
+TEST_F(WindowTest, OpensAFileThatIsDroppedOnIt) {
+    start({});
+    xdotool("search --sync --onlyvisible --name kvtape windowmove 0 0 windowfocus");
+    ASSERT_TRUE(drop_file(display_, folder_ / "t.tape", "kvtape"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    xdotool("key End");
+    expect_lit_columns(tape_.prompt + tape_.decode_steps);
     xdotool("key ctrl+q");
     EXPECT_EQ(window_->wait(10), 0);
 }
