@@ -29,7 +29,7 @@ ComparisonRun run_comparison(const LoadedModel& loaded, const Request& request,
     tape.record([&] {
         run.comparison = compare(
             loaded.model, caches, team, request, limit,
-            [&](std::int32_t id) { return loaded.bytes_of(id); }, listen);
+            [&](std::int32_t id) { return loaded.bytes_of(id); }, listen, tape_options.values);
         const Generation& made = run.comparison.decoders.front().generation;
         const bool equal = run.comparison.verdict == Verdict::equal_bits;
         if (equal && made.finish_reason == FinishReason::failed) fail(made.finish_detail);

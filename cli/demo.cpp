@@ -174,7 +174,7 @@ int demo(const DemoOptions& options) {
     }
     const ComparisonRun run =
         run_comparison(loaded, request, config.max_model_len, {}, options.model.threads,
-                       {options.tape, /*overwrite=*/true}, [&](const Step& step) {
+                       {options.tape, /*overwrite=*/true, /*values=*/true}, [&](const Step& step) {
                            if (columns) columns->add(step);
                        });
     const bool equal = run.comparison.verdict == Verdict::equal_bits;

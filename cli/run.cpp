@@ -126,7 +126,11 @@ int run(const RunOptions& options) {
             decode(tracer, loaded, *cache, team, request, limit, listeners, result);
         };
         try {
-            options.tape.path ? decode_with(Recorder(team.size())) : decode_with(NullTracer());
+            if (options.tape.path) {
+                decode_with(Recorder(team.size(), {.codes = options.tape.values}));
+            } else {
+                decode_with(NullTracer());
+            }
         } catch (const Error&) {
             if (!options.json) printer.finish();  // the message starts on a line of its own
             throw;

@@ -9,9 +9,13 @@
 namespace kvtape {
 
 void add_tape_options(CLI::App& verb, TapeOptions& options) {
-    verb.add_option("--tape", options.path,
-                    "record every access and FLOP in FILE, which ends in .tape or .jsonl")
-        ->type_name("FILE");
+    CLI::Option* const path =
+        verb.add_option("--tape", options.path,
+                        "record every access and FLOP in FILE, which ends in .tape or .jsonl")
+            ->type_name("FILE");
+    verb.add_flag("--tape-values", options.values,
+                  "record the numbers of every stored row of K and V, too")
+        ->needs(path);
     verb.add_flag("--overwrite", options.overwrite, "replace output files that exist");
 }
 

@@ -18,9 +18,10 @@ class TapeWriter;
 struct TapeOptions {
     std::optional<std::string> path;
     bool overwrite = false;
+    bool values = false;  // the numbers of the rows, too
 };
 
-// Adds --tape and --overwrite.
+// Adds --tape, --tape-values and --overwrite.
 void add_tape_options(CLI::App& verb, TapeOptions& options);
 
 class TapeFile {

@@ -95,13 +95,15 @@ const char* name(Verdict verdict) {
 
 Comparison compare(const Model<float>& model, const std::vector<std::unique_ptr<KvCache>>& caches,
                    Team& team, const Request& request, const LengthLimit& limit,
-                   const TokenBytes& bytes_of, const std::function<void(const Step&)>& on_step) {
+                   const TokenBytes& bytes_of, const std::function<void(const Step&)>& on_step,
+                   bool keep_rows) {
     const std::int64_t vocab = model.config.shape.vocab;
     Comparison comparison;
     std::vector<std::unique_ptr<Recorder>> recorders;
     std::vector<std::unique_ptr<Decoder<Recorder>>> decoders;
     for (std::size_t i = 0; i < caches.size(); ++i) {
-        recorders.push_back(std::make_unique<Recorder>(team.size(), /*keep_digests=*/true));
+        recorders.push_back(std::make_unique<Recorder>(
+            team.size(), RowKeeping{.digests = true, .codes = keep_rows}));
         decoders.push_back(
             std::make_unique<Decoder<Recorder>>(model, *caches[i], *recorders[i], team, request,
                                                 limit, static_cast<std::int32_t>(i), bytes_of));

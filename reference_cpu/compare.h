@@ -61,8 +61,10 @@ struct Comparison {
 
 // Runs one decoder per cache in lockstep, until all are finished or a difference was found.
 //   on_step   called after every pass, with the step as it goes to the tape; may be empty
+//   keep_rows whether these steps hold the numbers of the rows that were stored, too
 Comparison compare(const Model<float>& model, const std::vector<std::unique_ptr<KvCache>>& caches,
                    Team& team, const Request& request, const LengthLimit& limit,
-                   const TokenBytes& bytes_of, const std::function<void(const Step&)>& on_step);
+                   const TokenBytes& bytes_of, const std::function<void(const Step&)>& on_step,
+                   bool keep_rows = false);
 
 }  // namespace kvtape

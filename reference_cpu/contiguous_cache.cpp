@@ -16,7 +16,7 @@ ContiguousCache::ContiguousCache(const ModelShape& shape, KvDtype dtype, std::in
 }
 
 Lane ContiguousCache::lane() const {
-    return {"contiguous", "cpu", "contiguous", dtype(), 0, 0};
+    return {"contiguous", "cpu", "contiguous", dtype(), 0, 0, scale()};
 }
 
 std::int64_t ContiguousCache::length(SequenceId sequence) const {

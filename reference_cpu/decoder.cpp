@@ -152,6 +152,7 @@ void Decoder<Tracer>::record(SpanRecord span, std::vector<StoreCounts> losses,
         auto accesses = tracer_.take_step();
         step.writes = std::move(accesses.writes);
         step.reads = std::move(accesses.reads);
+        step.rows = std::move(accesses.rows);
         step.flops = accesses.flops;
         report_.digests = std::move(accesses.digests);
         step.kv_bytes_written = 0;

@@ -11,7 +11,7 @@ class NoCache : public ContiguousCache {
   public:
     using ContiguousCache::ContiguousCache;
 
-    Lane lane() const override { return {"none", "cpu", "none", dtype(), 0, 0}; }
+    Lane lane() const override { return {"none", "cpu", "none", dtype(), 0, 0, scale()}; }
 
     // [lesson:no-cache-forgets]
     // No row is held once the pass is over. The memory stays, like that of the activations, for the

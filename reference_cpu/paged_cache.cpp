@@ -24,7 +24,7 @@ PagedCache::PagedCache(const ModelShape& shape, KvDtype dtype, std::int64_t bloc
       storage_(layout_.elements(), dtype) {}
 
 Lane PagedCache::lane() const {
-    return {"paged", "cpu", "paged", dtype(), layout_.block_size, layout_.blocks};
+    return {"paged", "cpu", "paged", dtype(), layout_.block_size, layout_.blocks, scale()};
 }
 
 std::int64_t PagedCache::length(SequenceId sequence) const {

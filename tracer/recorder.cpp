@@ -1,6 +1,7 @@
 #include "tracer/recorder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/fnv1a.h"
@@ -21,9 +22,9 @@ void Recorder::Worker::write(const RowWrite& row, const std::byte* codes, std::i
         run = {row.sequence, row.layer,        row.kv_head, row.kind,
                row.position, row.position + 1, row.slot};
     }
-    if (keep_digests_) {
-        digests_.push_back({row, fnv1a(codes, static_cast<std::size_t>(bytes))});
-    }
+    const auto size = static_cast<std::size_t>(bytes);
+    if (keep_.digests) digests_.push_back({row, fnv1a(codes, size)});
+    if (keep_.codes) codes_.push_back({row, {reinterpret_cast<const char*>(codes), size}});
 }
 
 void Recorder::Worker::read(const ReadRun& row) {
@@ -80,8 +81,39 @@ void Recorder::Worker::finish_all() {
     }
 }
 
-Recorder::Recorder(int workers, bool keep_digests) : workers_(static_cast<std::size_t>(workers)) {
-    for (Worker& worker : workers_) worker.keep_digests_ = keep_digests;
+Recorder::Recorder(int workers, RowKeeping keep) : workers_(static_cast<std::size_t>(workers)) {
+    for (Worker& worker : workers_) worker.keep_ = keep;
+}
+
+// The rows of the step that are new, or differ from what was last listed at their position.
+// Neighbours are joined.
+std::vector<StoredRows> Recorder::take_rows() {
+    std::vector<Worker::Codes> stored;
+    for (Worker& worker : workers_) {
+        std::move(worker.codes_.begin(), worker.codes_.end(), std::back_inserter(stored));
+        worker.codes_.clear();
+    }
+    std::sort(stored.begin(), stored.end(),
+              [](const Worker::Codes& a, const Worker::Codes& b) { return a.row < b.row; });
+
+    std::vector<StoredRows> rows;
+    std::int64_t end = 0;  // of the positions in rows.back()
+    for (const auto& [row, codes] : stored) {
+        const std::uint64_t digest = fnv1a(codes.data(), codes.size());
+        const auto [listed, is_new] = listed_.try_emplace(
+            {row.sequence, row.layer, row.kv_head, row.kind, row.position}, digest);
+        if (!is_new && std::exchange(listed->second, digest) == digest) continue;
+        const bool extends = !rows.empty() && rows.back().sequence == row.sequence &&
+                             rows.back().layer == row.layer && rows.back().kv_head == row.kv_head &&
+                             rows.back().kind == row.kind && end == row.position;
+        if (!extends) {
+            rows.push_back(
+                {row.sequence, row.layer, row.kv_head, row.kind, row.position, std::string()});
+        }
+        rows.back().codes += codes;
+        end = row.position + 1;
+    }
+    return rows;
 }
 
 Recorder::StepAccesses Recorder::take_step() {
@@ -97,6 +129,7 @@ Recorder::StepAccesses Recorder::take_step() {
         worker.digests_.clear();
         worker.flops_ = {};
     }
+    step.rows = take_rows();
     step.writes = canonical(std::move(step.writes));
     step.reads = canonical(std::move(step.reads));
     std::sort(step.digests.begin(), step.digests.end(),

@@ -10,10 +10,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "tracer/flops.h"
 #include "tracer/run.h"
+#include "tracer/step.h"
 
 namespace kvtape {
 
@@ -32,6 +36,12 @@ struct NullTracer {
 struct RowDigest {
     RowWrite row;
     std::uint64_t digest;
+};
+
+// What is remembered of a stored row beside where it went.
+struct RowKeeping {
+    bool digests = false;  // a hash of its bits
+    bool codes = false;    // its bits
 };
 
 class Recorder {
@@ -63,12 +73,19 @@ class Recorder {
         void finish(OpenRead& open);
         void finish_all();
 
-        bool keep_digests_ = false;
+        // One stored row, bit for bit.
+        struct Codes {
+            RowWrite row;
+            std::string codes;
+        };
+
+        RowKeeping keep_;
         std::vector<OpenRead> open_reads_;   // (G, 2), one per (KV head, kind) of the current layer
         std::vector<WriteRun> open_writes_;  // (G, 2), likewise; no rows = nothing open
         std::vector<WriteRun> writes_;
         std::vector<ReadRun> reads_;
         std::vector<RowDigest> digests_;
+        std::vector<Codes> codes_;
         FlopCounts flops_;
     };
 
@@ -76,18 +93,23 @@ class Recorder {
     struct StepAccesses {
         std::vector<WriteRun> writes;    // canonical
         std::vector<ReadRun> reads;      // canonical
-        std::vector<RowDigest> digests;  // sorted by row; empty unless asked for
+        std::vector<RowDigest> digests;  // sorted by row; empty unless kept
+        std::vector<StoredRows> rows;    // those that are new or changed; empty unless kept
         FlopCounts flops;
     };
 
-    // With `keep_digests`, every stored row is also remembered by a hash of its bits.
-    explicit Recorder(int workers, bool keep_digests = false);
+    explicit Recorder(int workers, RowKeeping keep = {});
 
     Worker& worker(int index) { return workers_[static_cast<std::size_t>(index)]; }
     StepAccesses take_step();
 
   private:
+    using RowName = std::tuple<std::int32_t, std::int32_t, std::int32_t, Kind, std::int64_t>;
+
+    std::vector<StoredRows> take_rows();
+
     std::vector<Worker> workers_;
+    std::map<RowName, std::uint64_t> listed_;  // digests of the codes last listed
 };
 
 }  // namespace kvtape

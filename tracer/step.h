@@ -22,6 +22,7 @@ struct Lane {
     KvDtype kv_cache_dtype = KvDtype::f32;
     std::int64_t block_size = 0;  // B, 0 unless paged
     std::int64_t blocks = 0;      // blocks in the pool, 0 unless paged
+    float kv_scale = 1;           // a stored code stands for code * kv_scale
 
     friend bool operator==(const Lane&, const Lane&) = default;
 };
@@ -93,6 +94,18 @@ struct PoolEvent {
     friend bool operator==(const PoolEvent&, const PoolEvent&) = default;
 };
 
+// The numbers in the rows of one (sequence, layer, KV head, kind) from position_begin on, as they
+// lie in the cache. Optional. Rows whose codes are the ones last listed for their position may be
+// left out: a decoder without a cache stores the same rows anew in every step.
+struct StoredRows {
+    std::int32_t sequence = 0, layer = 0, kv_head = 0;
+    Kind kind = Kind::key;
+    std::int64_t position_begin = 0;
+    std::string codes;  // (positions, D) of Lane::kv_cache_dtype, the bytes of each lowest first
+
+    friend bool operator==(const StoredRows&, const StoredRows&) = default;
+};
+
 // What storing rows in a narrow format did to their values.
 struct StoreLoss {
     std::int32_t layer = 0;
@@ -131,6 +144,7 @@ struct Step {
     std::int64_t kv_bytes_read = 0;     // rows fetched * D * bytes per element
     std::int64_t kv_bytes_held = 0;     // storage in use after the step
     std::vector<PoolEvent> pool;
+    std::vector<StoredRows> rows;   // sorted by sequence, layer, KV head, kind and position
     std::vector<StoreLoss> losses;  // only layers with something to report
     std::vector<AttentionWeights> attention;
     QueueState queue;

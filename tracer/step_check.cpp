@@ -1,7 +1,9 @@
 #include "tracer/step_check.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
+#include <tuple>
 
 #include "core/check.h"
 #include "tracer/tape_limits.h"
@@ -114,6 +116,31 @@ void check_pool(const Step& step, const Lane& lane) {
     }
 }
 
+// Stored rows are those of the step, and each is listed once.
+void check_rows(const Step& step, const TapeHeader& header, const Spans& spans) {
+    const ModelShape& shape = header.shape;
+    const KvDtype dtype = header.lanes[static_cast<std::size_t>(step.lane)].kv_cache_dtype;
+    const std::int64_t row_bytes = shape.head_dim * bytes_per_element(dtype);
+    const auto name = [](const StoredRows& rows, std::int64_t position) {
+        return std::tuple(rows.sequence, rows.layer, rows.kv_head, rows.kind, position);
+    };
+    auto next = std::tuple(0, 0, 0, Kind::key, std::int64_t{0});
+    for (const StoredRows& rows : step.rows) {
+        require("the layer of stored rows", rows.layer, 0, shape.layers - 1);
+        require("the kv_head of stored rows", rows.kv_head, 0, shape.kv_heads - 1);
+        require("the position of stored rows", rows.position_begin, 0, max_position);
+        const std::int64_t bytes = std::ssize(rows.codes);
+        if (bytes == 0 || bytes % row_bytes != 0) {
+            fail("the codes of stored rows are ", bytes, " bytes; a row has ", row_bytes);
+        }
+        const std::int64_t end = rows.position_begin + bytes / row_bytes;
+        spans.require_inside("the positions of stored rows", rows.sequence, rows.position_begin,
+                             end);
+        if (name(rows, rows.position_begin) < next) fail("stored rows are not in order");
+        next = name(rows, end);
+    }
+}
+
 void check_extras(const Step& step, const ModelShape& shape, const Spans& spans) {
     for (const StoreLoss& loss : step.losses) {
         require("a loss's layer", loss.layer, 0, shape.layers - 1);
@@ -145,6 +172,9 @@ void validate(const TapeHeader& header) {
         }
         const bool paged = lane.cache == "paged";
         require("a lane's block_size", lane.block_size, paged ? 1 : 0, paged ? max_position : 0);
+        if (!(lane.kv_scale > 0 && lane.kv_scale <= std::numeric_limits<float>::max())) {
+            fail("a lane's kv_scale is ", lane.kv_scale, "; it must be above 0 and finite");
+        }
         require("a lane's blocks", lane.blocks, paged ? 1 : 0,
                 paged ? max_slot / lane.block_size : 0);
     }
@@ -169,6 +199,7 @@ void validate(const Step& step, const TapeHeader& header) {
     check_writes(step, header, spans);
     check_reads(step, header, spans);
     check_pool(step, header.lanes[static_cast<std::size_t>(step.lane)]);
+    check_rows(step, header, spans);
     check_extras(step, header.shape, spans);
 
     for (const std::int64_t flops : step.flops.of) require("flops", flops, 0, max_count);

@@ -74,6 +74,25 @@ PoolEvent pool_event_from(const Json& json) {
     return event;
 }
 
+Json spell(const StoredRows& rows) {
+    return {{"sequence", rows.sequence},       {"layer", rows.layer},
+            {"kv_head", rows.kv_head},         {"kind", rows.kind == Kind::key ? "k" : "v"},
+            {"position", rows.position_begin}, {"codes", hex(rows.codes)}};
+}
+
+StoredRows rows_from(const Json& json) {
+    StoredRows rows;
+    rows.sequence = integer32(member(json, "sequence"), "sequence");
+    rows.layer = integer32(member(json, "layer"), "layer");
+    rows.kv_head = integer32(member(json, "kv_head"), "kv_head");
+    const std::string kind = text(member(json, "kind"), "kind");
+    if (kind != "k" && kind != "v") fail("\"kind\" of stored rows is neither k nor v");
+    rows.kind = kind == "k" ? Kind::key : Kind::value;
+    rows.position_begin = integer(member(json, "position"), "position");
+    rows.codes = bytes_from_hex(text(member(json, "codes"), "codes"), "codes");
+    return rows;
+}
+
 Json spell(const StoreLoss& loss) {
     return {{"layer", loss.layer},
             {"saturated", loss.saturated},
@@ -111,12 +130,14 @@ AttentionWeights attention_from(const Json& json) {
 }
 
 Json spell(const Lane& lane) {
-    return {{"name", lane.name},
-            {"backend", lane.backend},
-            {"cache", lane.cache},
-            {"kv_cache_dtype", name(lane.kv_cache_dtype)},
-            {"block_size", lane.block_size},
-            {"blocks", lane.blocks}};
+    Json json = {{"name", lane.name},
+                 {"backend", lane.backend},
+                 {"cache", lane.cache},
+                 {"kv_cache_dtype", name(lane.kv_cache_dtype)},
+                 {"block_size", lane.block_size},
+                 {"blocks", lane.blocks}};
+    if (lane.kv_scale != 1) json["kv_scale"] = spell(lane.kv_scale);
+    return json;
 }
 
 template <class Item>
@@ -143,6 +164,9 @@ Lane lane_from(const Json& json) {
     lane.kv_cache_dtype = parse_kv_dtype(text(member(json, "kv_cache_dtype"), "kv_cache_dtype"));
     lane.block_size = integer(member(json, "block_size"), "block_size");
     lane.blocks = integer(member(json, "blocks"), "blocks");
+    if (const Json* scale = optional(json, "kv_scale")) {
+        lane.kv_scale = float_from(*scale, "kv_scale");
+    }
     return lane;
 }
 
@@ -205,6 +229,7 @@ Json to_json(const Step& step, const ModelShape& shape) {
                         {"read", step.kv_bytes_read},
                         {"held", step.kv_bytes_held}};
     spell_list(json, "pool", step.pool);
+    spell_list(json, "rows", step.rows);
     spell_list(json, "losses", step.losses);
     spell_list(json, "attention", step.attention);
     if (step.queue != QueueState{}) {
@@ -235,6 +260,7 @@ Step step_from_json(const Json& record, const TapeHeader& header) {
     step.kv_bytes_held = integer(member(bytes, "held"), "held");
 
     step.pool = list_from(record, "pool", pool_event_from);
+    step.rows = list_from(record, "rows", rows_from);
     step.losses = list_from(record, "losses", loss_from);
     step.attention = list_from(record, "attention", attention_from);
     if (const Json* queue = optional(record, "queue")) {

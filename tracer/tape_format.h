@@ -13,6 +13,10 @@
 // that sequence 0, layers [0,5), KV heads [0,2), keys and values, wrote positions [7,8) into the
 // slots from 7 on (tracer/run_box.h). What is empty or zero is left out.
 //
+// A tape may also hold the numbers that were stored, as hex digits of their codes:
+//
+//   "rows":[{"sequence":0,"layer":0,"kv_head":0,"kind":"k","position":7,"codes":"9a99993e..."},...]
+//
 // Floats are exact. The three that JSON cannot spell are the strings "NaN", "Infinity" and
 // "-Infinity". A token whose bytes are not UTF-8 has them in hex beside its text: half a character
 // is {"id":9,"text":"\ufffd","bytes":"e799"}.

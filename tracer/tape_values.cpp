@@ -33,11 +33,10 @@ float float_from(const Json& value, const char* what) {
     fail("\"", what, "\" is not a number, \"NaN\", \"Infinity\" or \"-Infinity\"");
 }
 
-namespace {
-
 std::string hex(std::string_view bytes) {
     constexpr char digits[] = "0123456789abcdef";
     std::string text;
+    text.reserve(bytes.size() * 2);
     for (const char c : bytes) {
         const auto byte = static_cast<unsigned char>(c);
         text += digits[byte >> 4];
@@ -46,21 +45,20 @@ std::string hex(std::string_view bytes) {
     return text;
 }
 
-std::string bytes_from_hex(const std::string& text) {
-    const auto digit = [](char c) -> int {
+std::string bytes_from_hex(const std::string& text, const char* what) {
+    const auto digit = [what](char c) -> int {
         if (c >= '0' && c <= '9') return c - '0';
         if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-        fail("\"bytes\" of a token are not pairs of the digits 0-9 and a-f");
+        fail("\"", what, "\" are not pairs of the digits 0-9 and a-f");
     };
-    if (text.size() % 2 != 0) fail("\"bytes\" of a token have an odd number of hex digits");
+    if (text.size() % 2 != 0) fail("\"", what, "\" have an odd number of hex digits");
     std::string bytes;
+    bytes.reserve(text.size() / 2);
     for (std::size_t i = 0; i < text.size(); i += 2) {
         bytes += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
     }
     return bytes;
 }
-
-}  // namespace
 
 Json spell(const TokenText& token) {
     Json json = {{"id", token.id}, {"text", printable(token.bytes)}};
@@ -73,7 +71,7 @@ TokenText token_from(const Json& json) {
     token.id = integer32(member(json, "id"), "id");
     token.bytes = text(member(json, "text"), "text");
     if (const Json* bytes = optional(json, "bytes")) {
-        token.bytes = bytes_from_hex(text(*bytes, "bytes"));
+        token.bytes = bytes_from_hex(text(*bytes, "bytes"), "bytes");
     }
     return token;
 }

@@ -3,8 +3,7 @@
 //
 // What is checked in every step, for every layer, KV head and kind:
 //   - exactly the positions of the step's spans were written, each once, and not over a row that
-//   the
-//     sequence still holds;
+//     the sequence still holds;
 //   - every query head of every query read exactly its causal prefix, once, and every row of that
 //     prefix had been written, and not freed since;
 //   - in a paged lane, rows went to the block that the sequence's block table names, and no block

@@ -87,6 +87,7 @@ void LaneHistory::add(Step step) {
     sums_.back() += costs_.back();
     event_end_.push_back(events() + std::ssize(step.pool) + std::ssize(step.writes) +
                          std::ssize(step.reads));
+    has_row_values_ = has_row_values_ || !step.rows.empty();
     steps_.push_back(std::move(step));
 }
 

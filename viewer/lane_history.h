@@ -59,6 +59,9 @@ class LaneHistory {
         return sums_[static_cast<std::size_t>(step)];
     }
 
+    // Whether the tape has the numbers of any row (viewer/row_values.h).
+    bool has_row_values() const { return has_row_values_; }
+
     // Sequences in the order in which they first appear.
     const std::vector<std::int32_t>& sequences() const { return sequences_; }
     // Positions of the sequence that any step ever wrote: [0, longest).
@@ -80,6 +83,7 @@ class LaneHistory {
     std::vector<Step> steps_;
     std::vector<Costs> costs_, sums_;
     std::vector<std::int64_t> event_end_;  // (steps), events of the steps up to and with this one
+    bool has_row_values_ = false;
     std::vector<std::int32_t> sequences_;
     std::map<std::int32_t, std::vector<std::string>> texts_;  // by sequence, then position
 };

@@ -85,7 +85,7 @@ struct LiveLane {
              const Request& request, const LengthLimit& limit, std::int32_t lane,
              const TokenBytes& bytes_of)
         : cache(std::move(its_cache)),
-          recorder(team.size()),
+          recorder(team.size(), {.codes = true}),
           decoder(model, *cache, recorder, team, request, limit, lane, bytes_of) {}
 
     std::unique_ptr<KvCache> cache;

@@ -52,6 +52,11 @@ int view(int argc, char** argv) {
     app.add_option("--page", picture.page, "of the guide")->type_name("N");
     app.add_option("--colour-by", picture.colour_by, "phase, age, reads, dtype or sequence")
         ->type_name("WHAT");
+    app.add_option("--cell", picture.cell, "look into this cell: layer, KV head, k or v, position")
+        ->type_name("L,H,K,P");
+    app.add_option("--zoom", picture.zoom,
+                   "columns and lines of the grid around the cell; 1: it alone")
+        ->type_name("N");
     app.add_option("--from", picture.from, "first step of a film")->type_name("N");
     app.add_option("--to", picture.to, "last step of a film")->type_name("N");
     app.add_option("--fps", picture.frames_per_second, "frames of a film in a second")

@@ -25,13 +25,14 @@ constexpr Rgba mix(Rgba a, Rgba b, double share) {
 
 struct Palette {
     Rgba background, panel, frame, text, faint_text, line;
-    Rgba empty;        // a cell that holds nothing
-    Rgba prefill;      // a row written by prefill
-    Rgba decode;       // a row written by a decode step
-    Rgba written_now;  // a row written in the step on show
-    Rgba read_now;     // a row read in the step on show
-    Rgba cold, hot;    // ends of a scale
-    Rgba not_finite;   // NaN or infinity
+    Rgba empty;               // a cell that holds nothing
+    Rgba prefill;             // a row written by prefill
+    Rgba decode;              // a row written by a decode step
+    Rgba written_now;         // a row written in the step on show
+    Rgba read_now;            // a row read in the step on show
+    Rgba cold, hot;           // ends of a scale
+    Rgba not_finite;          // NaN or infinity
+    Rgba negative, positive;  // numbers of a row; zero has the colour `empty`
     Rgba accent, warning;
     Rgba pointer;    // the frame around what the guide speaks of
     Rgba series[8];  // lanes, sequences and curves; used in this order
@@ -57,6 +58,8 @@ inline constexpr Palette dark_palette = {
     .cold = rgb(24, 60, 96),
     .hot = rgb(255, 214, 120),
     .not_finite = okabe_ito_purple,
+    .negative = okabe_ito_sky,
+    .positive = okabe_ito_vermillion,
     .accent = okabe_ito_sky,
     .warning = okabe_ito_orange,
     .pointer = rgb(240, 130, 190),
@@ -79,6 +82,8 @@ inline constexpr Palette light_palette = {
     .cold = rgb(190, 214, 236),
     .hot = rgb(150, 60, 0),
     .not_finite = okabe_ito_purple,
+    .negative = okabe_ito_blue,
+    .positive = okabe_ito_vermillion,
     .accent = okabe_ito_blue,
     .warning = okabe_ito_vermillion,
     .pointer = rgb(176, 50, 120),

@@ -11,6 +11,7 @@
 #include "viewer/image_file.h"
 #include "viewer/offscreen.h"
 #include "viewer/panel.h"
+#include "viewer/selection.h"
 
 namespace kvtape {
 namespace {
@@ -36,6 +37,48 @@ void check_panel(const std::string& panel) {
 std::int64_t check_step(const char* option, std::int64_t step, std::int64_t steps) {
     if (step >= 0 && step < steps) return step;
     fail(option, " is ", step, ", but the tape has steps 0 to ", steps - 1);
+}
+
+// "1,0,k,12": a cell of the first lane that keeps its rows, or of the first one there is.
+CellId parse_cell(const std::string& text, const Viewer& viewer) {
+    CellId cell;
+    const auto& lanes = viewer.show.lanes();
+    while (cell.lane < lanes.size() && lanes[cell.lane]->lane().cache == "none") ++cell.lane;
+    if (cell.lane == lanes.size()) cell.lane = 0;
+    char kind = 0, rest = 0;
+    long long position = -1;
+    const int found = std::sscanf(text.c_str(), "%d,%d,%c,%lld%c", &cell.track.layer,
+                                  &cell.track.kv_head, &kind, &position, &rest);
+    cell.track.kind = kind == 'v' ? Kind::value : Kind::key;
+    cell.position = position;
+    if (found != 4 || (kind != 'k' && kind != 'v')) {
+        fail("--cell is '", text, "'; use layer, KV head, k or v, and position, such as 1,0,k,12");
+    }
+    if (!exists(viewer, cell)) fail("--cell ", text, ": the tape has no such cell");
+    return cell;
+}
+
+void look_into_cell(Viewer& viewer, const PictureOptions& options) {
+    if (options.zoom && !options.cell) fail("--zoom needs a cell to zoom to; add --cell");
+    if (!options.cell) return;
+    const CellId cell = parse_cell(*options.cell, viewer);
+    if (options.zoom) {
+        if (*options.zoom < 1) fail("--zoom is ", *options.zoom, "; use 1 or more");
+        const auto around = [&](std::int64_t place, std::int64_t all) {
+            const auto count = static_cast<double>(std::min(*options.zoom, all));
+            return moved({static_cast<double>(place) - std::floor(count / 2), count}, 0,
+                         static_cast<double>(all));
+        };
+        const LaneHistory& lane = *viewer.show.lanes()[cell.lane];
+        const Window columns = around(cell.position, lane.longest(cell.sequence));
+        const Window lines =
+            around(track_number(lane.shape(), cell.track), track_count(lane.shape()));
+        viewer.grid.first_position = columns.first;
+        viewer.grid.positions = columns.count;
+        viewer.grid.first_track = lines.first;
+        viewer.grid.tracks = lines.count;
+    }
+    select_cell(viewer, cell);
 }
 
 // A viewer with the tapes open and everything set but the step.
@@ -64,6 +107,7 @@ std::unique_ptr<Offscreen> set_stage(const std::vector<std::string>& tapes,
         start_lesson(viewer, *options.lesson, options.page.value_or(1));
         viewer.guide->finish_move(viewer);
     }
+    look_into_cell(viewer, options);
     return stage;
 }
 

@@ -20,6 +20,8 @@ struct PictureOptions {
     std::optional<int> lesson;
     std::optional<int> page;  // of the lesson, from 1
     std::string colour_by = "phase";
+    std::optional<std::string> cell;   // "LAYER,HEAD,k,POSITION": the one that is looked into
+    std::optional<std::int64_t> zoom;  // columns and lines of the grid around the cell
     int frames_per_second = 20;
     double steps_per_second = 2;
     bool light = false;

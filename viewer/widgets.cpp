@@ -114,7 +114,7 @@ void draw_help(Viewer& viewer) {
         {"c", "next way to colour the grid"},
         {"f", "show the whole grid"},
         {"l", "put the panels back in place"},
-        {"wheel, drag", "over the grid: zoom and move"},
+        {"wheel, drag", "over the grid: zoom, down to the numbers in a row, and move"},
         {"click", "on a cell: look into it"},
         {"enter, backspace", "next page of the guide, the page before"},
         {"control q", "close the window"},

@@ -18,7 +18,7 @@ using Tokens = std::vector<std::int32_t>;
 std::map<std::int64_t, std::uint64_t> key_rows(const Model<float>& model, const Tokens& tokens) {
     ContiguousCache cache(model.config.shape, KvDtype::f32, lessons::tiny_max_model_len);
     Team team(1);
-    Recorder recorder(team.size(), /*keep_digests=*/true);
+    Recorder recorder(team.size(), {.digests = true});
     forward(model, {Span{0, 0, tokens}}, cache, recorder, team);
     std::map<std::int64_t, std::uint64_t> rows;
     for (const auto& [row, digest] : recorder.take_step().digests) {

@@ -19,7 +19,7 @@ int main() {
     const Model<float> model = lessons::tiny_model();
     NoCache cache(model.config.shape, KvDtype::f32, lessons::tiny_max_model_len);
     Team team(1);
-    Recorder recorder(team.size(), /*keep_digests=*/true);
+    Recorder recorder(team.size(), {.digests = true});
     Request request;
     request.prompt = {5, 9, 2, 7};
     request.max_tokens = 8;

@@ -9,6 +9,7 @@
 
 #include "support/program.h"
 #include "support/tiny_model_files.h"
+#include "tracer/tape_reader.h"
 
 namespace kvtape {
 namespace {
@@ -173,6 +174,36 @@ TEST_F(Run, StopsAtTheEndTokenUnlessToldOtherwise) {
     EXPECT_EQ(ignored["token_ids"], free["token_ids"]);
 }
 
+// The numbers of K and V change nothing else on a tape.
+TEST_F(Run, TheTapeHasTheNumbersIfAskedFor) {
+    model();
+    const auto steps_of = [&](std::vector<std::string> options, const std::string& file) {
+        options.insert(options.end(), {"--ids", "1,2,3", "--max-tokens", "4", "--cache", "none",
+                                       "--tape", folder_ / file});
+        EXPECT_EQ(run(options).exit_code, 0);
+        TapeReader reader(folder_ / file);
+        std::vector<Step> steps;
+        for (Step step; reader.next(step) == TapeReader::Next::step;) steps.push_back(step);
+        return steps;
+    };
+    const auto plain = steps_of({}, "plain.tape");
+    const auto full = steps_of({"--tape-values"}, "full.tape");
+    ASSERT_EQ(plain.size(), 4u);
+    ASSERT_EQ(full.size(), 4u);
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_TRUE(plain[i].rows.empty());
+        EXPECT_EQ(plain[i].writes, full[i].writes);
+        // 2 layers x 2 KV heads x K and V; the rows of earlier steps have the same bits.
+        ASSERT_EQ(full[i].rows.size(), 8u);
+        EXPECT_EQ(full[i].rows[0].position_begin, i == 0 ? 0 : static_cast<std::int64_t>(2 + i));
+    }
+    EXPECT_EQ(run_kvtape({"inspect", folder_ / "full.tape", "--verify"}, folder_.path()).exit_code,
+              0);
+    const ProgramResult refused = run({"--ids", "1", "--tape-values"});
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_THAT(refused.err, HasSubstr("--tape"));
+}
+
 TEST_F(Run, SeedsDecideWhatTemperatureDraws) {
     model();
     const auto drawn = [&](const char* seed) {
@@ -184,6 +215,25 @@ TEST_F(Run, SeedsDecideWhatTemperatureDraws) {
 }
 
 // PC-TR-01
+TEST_F(Run, TheRopeBaseThatIsAskedForWinsWithANote) {  // PC-LD-19
+    model();
+    const std::vector<std::string> request = {"--ids", "1,2,3", "--max-tokens", "5"};
+    const auto with_base = [&](const char* base) {
+        std::vector<std::string> arguments = request;
+        arguments.insert(arguments.end(), {"--rope-theta", base, "--json"});
+        return run(arguments);
+    };
+    const auto hash = run_json(request)["logits_hash"];
+    const ProgramResult same = with_base("10000");
+    EXPECT_EQ(same.json()["logits_hash"], hash);
+    EXPECT_THAT(same.err, HasSubstr("rope_theta is 10000.0; 10000.0 is used, as asked"));
+    EXPECT_NE(with_base("20000").json()["logits_hash"], hash);
+    const ProgramResult refused = with_base("0.5");
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_EQ(refused.error_lines(), 1);
+    EXPECT_THAT(refused.err, HasSubstr("rope_theta 0.5"));
+}
+
 TEST_F(Run, TooLongAPromptIsRefusedWithBothNumbers) {
     TinyModelFiles files;
     files.max_model_len = 16;

@@ -45,7 +45,7 @@ class ExactRecorder {
         std::int64_t fetches_ = 0;
     };
 
-    explicit ExactRecorder(int workers) : recorder_(workers, /*keep_digests=*/true) {
+    explicit ExactRecorder(int workers) : recorder_(workers, {.digests = true}) {
         for (int i = 0; i < workers; ++i) workers_.emplace_back(recorder_.worker(i));
     }
 

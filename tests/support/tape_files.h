@@ -93,8 +93,8 @@ inline bool same(const Step& a, const Step& b) {
     bool equal = a.index == b.index && a.lane == b.lane && a.phase == b.phase &&
                  a.writes == b.writes && a.reads == b.reads && a.flops == b.flops &&
                  a.kv_bytes_written == b.kv_bytes_written && a.kv_bytes_read == b.kv_bytes_read &&
-                 a.kv_bytes_held == b.kv_bytes_held && a.pool == b.pool && a.queue == b.queue &&
-                 a.wall_ns == b.wall_ns && a.spans.size() == b.spans.size() &&
+                 a.kv_bytes_held == b.kv_bytes_held && a.pool == b.pool && a.rows == b.rows &&
+                 a.queue == b.queue && a.wall_ns == b.wall_ns && a.spans.size() == b.spans.size() &&
                  a.losses.size() == b.losses.size() && a.attention.size() == b.attention.size();
     for (std::size_t i = 0; equal && i < a.spans.size(); ++i) {
         const SpanRecord &x = a.spans[i], &y = b.spans[i];

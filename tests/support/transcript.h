@@ -83,7 +83,7 @@ inline std::vector<Transcript> feed(const Model<float>& model, KvCache& cache, T
     std::vector<detail::Progress> all;
     for (std::size_t i = 0; i < feeds.size(); ++i) all.push_back({&feeds[i], &transcripts[i]});
 
-    Recorder recorder(team.size(), /*keep_digests=*/true);
+    Recorder recorder(team.size(), {.digests = true});
     for (;;) {
         std::erase_if(all, [](const detail::Progress& p) { return p.done(); });
         if (all.empty()) return transcripts;

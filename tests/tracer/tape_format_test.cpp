@@ -192,6 +192,54 @@ TEST(TapeFormat, BadHexIsRefused) {
     }
 }
 
+TEST(TapeFormat, StoredRowsThatMakeNoSenseAreRefused) {
+    const TapeHeader header = small_header();
+    const auto row_bytes = static_cast<std::size_t>(
+        header.shape.head_dim * bytes_per_element(header.lanes[0].kv_cache_dtype));
+    const std::int64_t position = small_step(0).spans[0].first_position;
+    const StoredRows good{0, 0, 0, Kind::key, position, std::string(row_bytes, '\x01')};
+    const auto json_with = [&](std::vector<StoredRows> rows) {
+        Step step = small_step(0);
+        step.rows = std::move(rows);
+        return to_json(step, header.shape);
+    };
+    EXPECT_EQ(step_from_json(json_with({good}), header).rows, std::vector{good});
+
+    const auto refused = [&](auto spoil) {
+        StoredRows bad = good;
+        spoil(bad);
+        EXPECT_THAT(error_text([&] { step_from_json(json_with({bad}), header); }),
+                    HasSubstr("stored rows"));
+    };
+    refused([](StoredRows& r) { r.layer = 2; });
+    refused([](StoredRows& r) { r.kv_head = -1; });
+    refused([](StoredRows& r) { r.sequence = 1; });
+    refused([](StoredRows& r) { r.position_begin -= 1; });
+    refused([](StoredRows& r) { r.position_begin = INT64_MAX; });
+    refused([](StoredRows& r) { r.codes += r.codes; });  // beyond the span
+    refused([](StoredRows& r) { r.codes.pop_back(); });
+    refused([](StoredRows& r) { r.codes.clear(); });
+
+    EXPECT_THAT(error_text([&] {
+                    step_from_json(json_with({good, good}), header);
+                }),
+                HasSubstr("order"));
+    StoredRows of_values = good;
+    of_values.kind = Kind::value;
+    EXPECT_THAT(error_text([&] {
+                    step_from_json(json_with({of_values, good}), header);
+                }),
+                HasSubstr("order"));
+    EXPECT_EQ(step_from_json(json_with({good, of_values}), header).rows.size(), 2u);
+
+    Json json = json_with({good});
+    json["rows"][0]["codes"] = "0g";
+    EXPECT_THAT(error_text([&] { step_from_json(json, header); }), HasSubstr("codes"));
+    json = json_with({good});
+    json["rows"][0]["kind"] = "x";
+    EXPECT_THAT(error_text([&] { step_from_json(json, header); }), HasSubstr("kind"));
+}
+
 // ---- everything -------------------------------------------------------------------------------
 
 TEST(TapeFormat, SyntheticStepsWithRandomExtrasSurvive) {
@@ -217,6 +265,17 @@ TEST(TapeFormat, SyntheticStepsWithRandomExtrasSurvive) {
                 }
                 step.attention.push_back(weights);
             }
+            const std::int64_t row_bytes = engine.header.shape.head_dim *
+                                           bytes_per_element(engine.header.lanes[0].kv_cache_dtype);
+            for (const SpanRecord& span : step.spans) {
+                StoredRows rows{span.sequence, 1, 0, Kind::value, span.first_position, {}};
+                for (std::int64_t n = std::ssize(span.tokens) * row_bytes; n > 0; --n) {
+                    rows.codes += static_cast<char>(random.next());
+                }
+                step.rows.push_back(rows);
+            }
+            std::sort(step.rows.begin(), step.rows.end(),
+                      [](const auto& a, const auto& b) { return a.sequence < b.sequence; });
             step.losses = {{1, std::int64_t{1} << 53, 3, any_float()}};
             step.queue = {1, 2, (std::int64_t{1} << 53) + 1};
             step.wall_ns = (std::int64_t{1} << 57) + 1;  // not a double
@@ -233,6 +292,7 @@ TEST(TapeFormat, HeadersSurvive) {
     header.model = "m\u00f6del \"7\"";
     header.lanes.push_back({"paged", "cuda", "paged", KvDtype::fp8_e5m2, 16, 64000});
     header.lanes.push_back({"none", "cpu", "none", KvDtype::bf16, 0, 0});
+    header.lanes.push_back({"scaled", "cpu", "none", KvDtype::fp8_e4m3, 0, 0, 0.3f});
     for (const TapeEncoding encoding : encodings) {
         EXPECT_EQ(header_from_json(through(to_json(header), encoding)), header);
     }
@@ -250,6 +310,7 @@ TEST(TapeFormat, HeadersThatMakeNoSenseAreRefused) {
     refused([](TapeHeader& h) { h.lanes[0].block_size = 16; });
     refused([](TapeHeader& h) { h.lanes[0].cache = "paged"; });  // without blocks
     refused([](TapeHeader& h) { h.shape.head_dim = 0; });
+    refused([](TapeHeader& h) { h.lanes[0].kv_scale = 0; });
     refused([](TapeHeader& h) { h.shape.kv_heads = 3; });
     refused([](TapeHeader& h) { h.max_model_len = -1; });
 }

@@ -9,6 +9,7 @@
 #include "viewer/grid_controls.h"
 #include "viewer/grid_geometry.h"
 #include "viewer/grid_labels.h"
+#include "viewer/grid_numbers.h"
 #include "viewer/guide.h"
 #include "viewer/imgui_compat.h"
 #include "viewer/panel.h"
@@ -216,6 +217,7 @@ void draw_lane(Viewer& viewer, std::size_t index, const Rect& area) {
     draw.PushClipRect({cells.x, cells.y}, {cells.x + cells.width, cells.y + cells.height}, true);
     draw_cells(picture, geometry, tracks);
     draw_lines(lane, geometry, cells, palette);
+    draw_numbers_in_cells(viewer, index, geometry);
     if (viewer.guide) {
         for (const GuideCells& framed : viewer.guide->page().cells) {
             if (framed.lane == index) outline(geometry, framed, cells, palette, 2 * viewer.scale);

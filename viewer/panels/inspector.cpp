@@ -7,7 +7,9 @@
 #include "core/kv_dtype.h"
 #include "viewer/event_search.h"
 #include "viewer/panel.h"
+#include "viewer/row_values.h"
 #include "viewer/selection.h"
+#include "viewer/values_widget.h"
 #include "viewer/widgets.h"
 
 namespace kvtape {
@@ -76,9 +78,37 @@ void draw_size(const LaneHistory& lane) {
     label("holds");
     value(with_commas(numbers) + " numbers of " + name(dtype) + ", " +
           short_bytes(numbers * bytes_per_element(dtype)));
+    if (lane.has_row_values()) return;
     ImGui::SameLine();
     ImGui::TextDisabled("(?)");
-    hint("The tape tells who touched a row and when. The numbers themselves are not on it.");
+    hint("The numbers themselves are not on this tape; record it with --tape-values to see them.");
+}
+
+std::string range_text(const ValueRange& range) {
+    std::string text = "no finite values";
+    if (range.finite > 0) {
+        text = decimal(static_cast<double>(range.low), 3) + " to " +
+               decimal(static_cast<double>(range.high), 3);
+    }
+    if (range.nan > 0) text += ", " + with_commas(range.nan) + " NaN";
+    if (range.infinite > 0) text += ", " + with_commas(range.infinite) + " infinite";
+    return text;
+}
+
+// The D numbers themselves, under the table.
+void draw_numbers(const Viewer& viewer, std::span<const float> values) {
+    if (values.empty()) return;
+    ImGui::TextUnformatted(range_text(value_range(values)).c_str());
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float height = std::max(ImGui::GetContentRegionAvail().y, ImGui::GetFontSize() * 4);
+    const auto under_mouse = draw_values({at.x, at.y, width, height}, values, viewer.palette());
+    ImGui::Dummy({width, height});
+    if (under_mouse && ImGui::IsItemHovered()) {
+        ImGui::SetTooltip("number %ld of %ld: %.9g", static_cast<long>(*under_mouse),
+                          static_cast<long>(values.size()),
+                          static_cast<double>(values[static_cast<std::size_t>(*under_mouse)]));
+    }
 }
 
 // How storing the rows of the layer went, in the step that wrote the cell.
@@ -194,6 +224,7 @@ void draw_inspector(Viewer& viewer) {
     draw_size(lane);
     if (cell.filled) draw_events_of(viewer, lane, *chosen, cell);
     ImGui::EndTable();
+    draw_numbers(viewer, row_values(lane, chosen->track, cell));
 }
 
 }  // namespace kvtape

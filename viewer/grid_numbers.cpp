@@ -1,0 +1,77 @@
+#include "viewer/grid_numbers.h"
+
+#include <imgui.h>
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/kv_dtype.h"
+#include "core/number_text.h"
+#include "viewer/row_values.h"
+#include "viewer/values_widget.h"
+
+namespace kvtape {
+namespace {
+
+// The least size of a cell, in letters, that shows its numbers.
+constexpr double least_width_ems = 3, least_height_ems = 1.4;
+
+// Instead of numbers that the tape does not have.
+void draw_size_text(const Rect& box, const LaneHistory& lane, const Palette& palette) {
+    const std::string lines[] = {
+        with_commas(lane.shape().head_dim) + " numbers of " + name(lane.lane().kv_cache_dtype),
+        "not on this tape: record with --tape-values"};
+    const float em = ImGui::GetFontSize();
+    float y = box.y + box.height / 2 - em * 1.2f;
+    for (const std::string& line : lines) {
+        const float width = ImGui::CalcTextSize(line.c_str()).x;
+        if (width > box.width || box.height < em * 2.6f) return;
+        const ImVec2 at{box.x + (box.width - width) / 2, y};
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            {at.x - em / 2, at.y}, {at.x + width + em / 2, at.y + em * 1.2f}, palette.panel);
+        ImGui::GetWindowDrawList()->AddText(at, palette.text, line.c_str());
+        y += em * 1.2f;
+    }
+}
+
+}  // namespace
+
+void draw_numbers_in_cells(const Viewer& viewer, std::size_t lane_index,
+                           const GridGeometry& geometry) {
+    const LaneHistory& lane = *viewer.show.lanes()[lane_index];
+    const auto em = static_cast<double>(ImGui::GetFontSize());
+    if (geometry.cell_width() < em * least_width_ems ||
+        geometry.cell_height() < em * least_height_ems) {
+        return;
+    }
+    const GridGeometry::View& view = geometry.view();
+    const auto first = static_cast<std::int64_t>(view.first_position);
+    const auto last = static_cast<std::int64_t>(std::ceil(view.first_position + view.positions));
+    const auto first_track = static_cast<std::int64_t>(view.first_track);
+    const auto last_track = static_cast<std::int64_t>(std::ceil(view.first_track + view.tracks));
+    const std::int64_t tracks = std::min(last_track, track_count(lane.shape()));
+    const double rim = std::max(2.0, em / 5);
+    const Playhead at = viewer.playhead_of(lane);
+    std::vector<Cell> cells(static_cast<std::size_t>(std::max<std::int64_t>(last - first, 0)));
+    for (std::int64_t track = first_track; track < tracks; ++track) {
+        const TrackId id = track_id(lane.shape(), track);
+        lane.playback().cells(at.step, viewer.grid.sequence, id.layer, id.kv_head, id.kind, first,
+                              cells);
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            const Cell& cell = cells[i];
+            if (!cell.filled || (cell.written_now && share_written(at.within) <= 0)) continue;
+            const auto position = static_cast<double>(first) + static_cast<double>(i);
+            const Rect box{static_cast<float>(geometry.left(position) + rim),
+                           static_cast<float>(geometry.top(static_cast<double>(track)) + rim),
+                           static_cast<float>(geometry.cell_width() - 2 * rim),
+                           static_cast<float>(geometry.cell_height() - 2 * rim)};
+            if (lane.has_row_values()) {
+                draw_values(box, row_values(lane, id, cell), viewer.palette());
+            } else {
+                draw_size_text(box, lane, viewer.palette());
+            }
+        }
+    }
+}
+
+}  // namespace kvtape
