@@ -22,7 +22,7 @@ std::optional<Rect> default_place(std::string_view panel, const Room& room) {
     const float right = std::clamp(width * 0.25f, 250 * scale, 420 * scale);
     const float left = width - right;
     const float body = height - top - transport;
-    const float table = std::min(176 * scale, body * 0.25f);
+    const float table = std::min(160 * scale, body * 0.28f);
     const float bottom = std::max(body * 0.28f, 150 * scale);
     const float grid = body - table - bottom;
     const float bottom_y = top + grid + table;

@@ -42,6 +42,7 @@ std::optional<std::int64_t> draw_values(const Rect& box, std::span<const float> 
     const float height = box.height / static_cast<float>(grid.rows);
     const float gap = std::min(width, height) > 4 ? 1.0f : 0.0f;
     const float largest = value_range(values).largest();
+    draw.AddRectFilled({box.x, box.y}, {box.x + box.width, box.y + box.height}, palette.panel);
     std::optional<std::int64_t> under_mouse;
     for (std::int64_t i = 0; i < count; ++i) {
         const float value = values[static_cast<std::size_t>(i)];

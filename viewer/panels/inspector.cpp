@@ -98,7 +98,8 @@ std::string range_text(const ValueRange& range) {
 // The D numbers themselves, under the table.
 void draw_numbers(const Viewer& viewer, std::span<const float> values) {
     if (values.empty()) return;
-    ImGui::TextUnformatted(range_text(value_range(values)).c_str());
+    const std::string title = "its numbers: " + range_text(value_range(values));
+    ImGui::TextUnformatted(title.c_str());
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
     const float height = std::max(ImGui::GetContentRegionAvail().y, ImGui::GetFontSize() * 4);

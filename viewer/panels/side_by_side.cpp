@@ -30,7 +30,12 @@ void draw_side_by_side(Viewer& viewer) {
     }
     constexpr ImGuiTableFlags flags = ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_RowBg |
                                       ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_ScrollY;
-    if (!ImGui::BeginTable("side", columns, flags)) return;
+    // Narrow, so that all lines are seen in a window of 1280 x 720.
+    const ImVec2 padding = ImGui::GetStyle().CellPadding;
+    ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {padding.x, padding.y / 2});
+    const bool visible = ImGui::BeginTable("side", columns, flags);
+    ImGui::PopStyleVar();
+    if (!visible) return;
     ImGui::TableSetupScrollFreeze(1, 1);
     ImGui::TableSetupColumn("");
     for (std::size_t i = 0; i < lanes.size(); ++i) {
