@@ -1,12 +1,12 @@
 #include "cli/cost_sweep.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "cli/cache_options.h"
 #include "cli/comparison_run.h"
 #include "reference_cpu/decoder.h"
 #include "tracer/cost_model.h"
+#include "tracer/fit.h"
 
 namespace kvtape {
 namespace {
@@ -71,19 +71,13 @@ std::vector<DecoderCosts> sweep_costs(
 std::optional<double> fitted_exponent(const std::vector<std::int64_t>& lengths,
                                       const std::vector<std::int64_t>& costs) {
     const std::size_t count = lengths.size();
-    if (count < 2 || std::find(costs.begin(), costs.end(), 0) != costs.end()) return std::nullopt;
-    const std::size_t begin = std::min(count / 2, count - 2);
-    const auto points = static_cast<double>(count - begin);
-    double sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;
-    for (std::size_t i = begin; i < count; ++i) {
-        const double x = std::log(static_cast<double>(lengths[i]));
-        const double y = std::log(static_cast<double>(costs[i]));
-        sum_x += x;
-        sum_y += y;
-        sum_xx += x * x;
-        sum_xy += x * y;
-    }
-    return (points * sum_xy - sum_x * sum_y) / (points * sum_xx - sum_x * sum_x);
+    const std::size_t begin = std::min(count / 2, count - std::min<std::size_t>(count, 2));
+    if (std::find(costs.begin(), costs.end(), 0) != costs.end()) return std::nullopt;
+    const std::vector<double> x(lengths.begin() + static_cast<std::ptrdiff_t>(begin),
+                                lengths.end());
+    const std::vector<double> y(costs.begin() + static_cast<std::ptrdiff_t>(begin), costs.end());
+    const auto fit = fit_power(x, y);
+    return fit ? std::optional(fit->exponent) : std::nullopt;
 }
 
 Crossover find_crossover(ModelShape shape, bool cached, bool with_mlp) {

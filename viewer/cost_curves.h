@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "viewer/fit.h"
+#include "tracer/fit.h"
 #include "viewer/lane_history.h"
 
 namespace kvtape {

@@ -16,22 +16,19 @@ namespace {
 // The least size of a cell, in letters, that shows its numbers.
 constexpr double least_width_ems = 3, least_height_ems = 1.4;
 
-// Instead of numbers that the tape does not have.
-void draw_size_text(const Rect& box, const LaneHistory& lane, const Palette& palette) {
-    const std::string lines[] = {
-        with_commas(lane.shape().head_dim) + " numbers of " + name(lane.lane().kv_cache_dtype),
-        "not on this tape: record with --tape-values"};
-    const float em = ImGui::GetFontSize();
-    float y = box.y + box.height / 2 - em * 1.2f;
-    for (const std::string& line : lines) {
-        const float width = ImGui::CalcTextSize(line.c_str()).x;
-        if (width > box.width || box.height < em * 2.6f) return;
-        const ImVec2 at{box.x + (box.width - width) / 2, y};
-        ImGui::GetWindowDrawList()->AddRectFilled(
-            {at.x - em / 2, at.y}, {at.x + width + em / 2, at.y + em * 1.2f}, palette.panel);
-        ImGui::GetWindowDrawList()->AddText(at, palette.text, line.c_str());
-        y += em * 1.2f;
-    }
+// Instead of numbers that the tape does not have, where there is room to say so.
+void draw_remedy(const Rect& box, const LaneHistory& lane, const Palette& palette) {
+    const std::string text = with_commas(lane.shape().head_dim) + " numbers of " +
+                             name(lane.lane().kv_cache_dtype) +
+                             ", not on this tape: record it with --tape-values";
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+    const float margin = ImGui::GetFontSize() / 2;
+    if (size.x + 2 * margin > box.width || size.y > box.height) return;
+    const ImVec2 at{box.x + (box.width - size.x) / 2, box.y + (box.height - size.y) / 2};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled({at.x - margin, at.y}, {at.x + size.x + margin, at.y + size.y},
+                       palette.panel);
+    draw.AddText(at, palette.text, text.c_str());
 }
 
 }  // namespace
@@ -68,7 +65,7 @@ void draw_numbers_in_cells(const Viewer& viewer, std::size_t lane_index,
             if (lane.has_row_values()) {
                 draw_values(box, row_values(lane, id, cell), viewer.palette());
             } else {
-                draw_size_text(box, lane, viewer.palette());
+                draw_remedy(box, lane, viewer.palette());
             }
         }
     }

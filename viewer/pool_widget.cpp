@@ -64,7 +64,7 @@ void draw_picture(Viewer& viewer, const PoolArea& area, bool changed) {
     const float right =
         area.at.x + static_cast<float>(map.unit_width() * static_cast<double>(map.across));
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddImage(imgui_texture(memory.texture), {area.at.x, top}, {right, bottom});
+    add_texels(draw, memory.texture, {area.at.x, top}, {right, bottom}, {0, 0}, {1, 1});
 
     // Slots that are large enough are told apart.
     const auto texel = static_cast<float>(map.texel);

@@ -2,14 +2,17 @@
 // the pixels and compared with the rows on the tape.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <cmath>
 #include <map>
 
 #include "core/check.h"
+#include "support/numbered_tape.h"
 #include "support/program.h"
 #include "support/tape_on_show.h"
 #include "viewer/image_file.h"
 #include "viewer/offscreen.h"
 #include "viewer/pictures.h"
+#include "viewer/row_values.h"
 
 namespace kvtape {
 namespace {
@@ -102,6 +105,53 @@ TEST_F(Pictures, AreTheSamePixelsTwice) {
     EXPECT_EQ(again->draw().pixels, first);
 }
 
+// The grid zoomed to one cell shows the numbers of its row, each in the colour of its value.
+TEST_F(Pictures, OfOneCellShowItsNumbers) {
+    Viewer& viewer = stage_->viewer();
+    viewer.only_panel = "grid";
+    tape_.shape.head_dim = 12;
+    for (std::int32_t lane = 0; lane < 3; ++lane) {
+        viewer.show.add_lane(tape_.header(), lane) = numbered_history(tape_, lane);
+    }
+    jump(viewer.playhead, 2, viewer.steps());
+    const TrackId track{1, 1, Kind::value};
+    const std::int64_t position = 4;
+    viewer.grid.positions = viewer.grid.tracks = 1;
+    viewer.grid.first_position = static_cast<double>(position);
+    viewer.grid.first_track = static_cast<double>(track_number(tape_.shape, track));
+    const Screenshot& picture = stage_->draw();
+
+    const float largest = std::abs(numbered(track, position, tape_.shape.head_dim - 1));
+    for (const std::size_t lane : {0u, 1u, 2u}) {
+        // From left to right and from top to bottom, past the rim and the lines between: the
+        // colours that change.
+        const GridGeometry::View& view = viewer.grids.at(lane).view();
+        std::vector<Rgba> seen;
+        for (const double row : {0.2, 0.8}) {
+            const auto y = static_cast<int>(view.y + row * view.height);
+            for (double x = view.x + 8; x < view.x + view.width - 8; ++x) {
+                const Rgba colour =
+                    picture
+                        .pixels[static_cast<std::size_t>(y * picture.width + static_cast<int>(x))];
+                for (std::int64_t i = 0; i < tape_.shape.head_dim; ++i) {
+                    const Rgba wanted =
+                        value_colour(numbered(track, position, i), largest, viewer.palette());
+                    if (colour == wanted && (seen.empty() || seen.back() != wanted)) {
+                        seen.push_back(wanted);
+                    }
+                }
+            }
+            if (std::ssize(seen) == tape_.shape.head_dim) break;  // all stand in one line
+        }
+        ASSERT_EQ(std::ssize(seen), tape_.shape.head_dim) << "lane " << lane;
+        for (std::int64_t i = 0; i < tape_.shape.head_dim; ++i) {
+            EXPECT_EQ(seen[static_cast<std::size_t>(i)],
+                      value_colour(numbered(track, position, i), largest, viewer.palette()))
+                << "lane " << lane << ", number " << i;
+        }
+    }
+}
+
 // PC-TV-07: more cells than 16 bits can number, all in their place.
 TEST_F(Pictures, OfAHundredThousandCells) {
     SyntheticTape large;
@@ -190,6 +240,10 @@ TEST_F(Command, RefusesInOneLine) {
         {"before --from 3", {"t.tape", "--record", "film/", "--from", "3", "--to", "1"}},
         {"not both", {"t.tape", "--record", "film/", "--screenshot", "a.png"}},
         {"--within is 2", {"t.tape", "--screenshot", "a.png", "--within", "2"}},
+        {"--cell is '1,k", {"t.tape", "--screenshot", "a.png", "--cell", "1,k,3"}},
+        {"no such cell", {"t.tape", "--screenshot", "a.png", "--cell", "2,0,k,3"}},
+        {"add --cell", {"t.tape", "--screenshot", "a.png", "--zoom", "3"}},
+        {"--zoom is 0", {"t.tape", "--screenshot", "a.png", "--cell", "1,0,k,3", "--zoom", "0"}},
         {"no tape", {"--screenshot", "a.png"}}};
     for (const auto& [part, arguments] : wrong) {
         const auto result = view(arguments);

@@ -4,11 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
-#include "bench/synthetic_tape.h"
-#include "core/number_format.h"
+#include "support/numbered_tape.h"
 
 namespace kvtape {
 namespace {
@@ -16,50 +14,10 @@ namespace {
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// The value of number `i` of the row at `position`, a different one for every track.
-float number(const TrackId& track, std::int64_t position, std::int64_t i) {
-    const float base = static_cast<float>(track.layer * 4 + track.kv_head * 2) +
-                       (track.kind == Kind::value ? 1.0f : 0.0f);
-    return (i % 2 == 0 ? 1.0f : -1.0f) *
-           (base + static_cast<float>(position) / 16 + static_cast<float>(i));
-}
-
-// Lists the rows at [begin, end) of all tracks in a step.
-void list_rows(Step& step, const ModelShape& shape, KvDtype dtype, float scale, std::int64_t begin,
-               std::int64_t end) {
-    for (std::int64_t t = 0; t < track_count(shape); ++t) {
-        const TrackId track = track_id(shape, t);
-        StoredRows rows{0, track.layer, track.kv_head, track.kind, begin, {}};
-        for (std::int64_t p = begin; p < end; ++p) {
-            std::vector<float> values;
-            for (std::int64_t i = 0; i < shape.head_dim; ++i) values.push_back(number(track, p, i));
-            std::string codes(static_cast<std::size_t>(shape.head_dim * bytes_per_element(dtype)),
-                              '\0');
-            StoreCounts counts;
-            encode_row(dtype, values.data(), shape.head_dim, scale,
-                       reinterpret_cast<std::byte*>(codes.data()), counts);
-            rows.codes += codes;
-        }
-        step.rows.push_back(rows);
-    }
-}
-
 class RowValues : public testing::Test {
   protected:
-    // A lane of the synthetic tape, with numbers. Each row is listed in the step that computed it
-    // first, as a recorder does.
     LaneHistory history(std::int32_t lane, KvDtype dtype = KvDtype::f32, float scale = 1) {
-        TapeHeader header = tape_.header();
-        header.lanes[static_cast<std::size_t>(lane)].kv_cache_dtype = dtype;
-        header.lanes[static_cast<std::size_t>(lane)].kv_scale = scale;
-        LaneHistory history(header, lane);
-        for (std::int64_t index = 0; index < tape_.steps(); ++index) {
-            Step step = tape_.step(lane, index);
-            const std::int64_t end = tape_.prompt + index;
-            list_rows(step, tape_.shape, dtype, scale, index == 0 ? 0 : end - 1, end);
-            history.add(step);
-        }
-        return history;
+        return numbered_history(tape_, lane, dtype, scale);
     }
 
     SyntheticTape tape_;
@@ -81,7 +39,7 @@ TEST_F(RowValues, AreThoseOfTheCell) {
                     }
                     ASSERT_EQ(std::ssize(values), tape_.shape.head_dim) << lane << ", " << p;
                     for (std::int64_t i = 0; i < tape_.shape.head_dim; ++i) {
-                        EXPECT_EQ(values[static_cast<std::size_t>(i)], number(track, p, i));
+                        EXPECT_EQ(values[static_cast<std::size_t>(i)], numbered(track, p, i));
                     }
                 }
             }
@@ -99,7 +57,7 @@ TEST_F(RowValues, AreDecodedAsTheCacheWould) {
         const std::vector<float> values = row_values(history, track, cell);
         ASSERT_EQ(std::ssize(values), tape_.shape.head_dim);
         for (std::int64_t i = 0; i < tape_.shape.head_dim; ++i) {
-            const float exact = number(track, 3, i);
+            const float exact = numbered(track, 3, i);
             // Half a unit in the last of 2 bits (fp8_e5m2) at worst.
             EXPECT_NEAR(values[static_cast<std::size_t>(i)], exact, std::abs(exact) / 8)
                 << name(dtype);

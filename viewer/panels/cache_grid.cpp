@@ -41,10 +41,10 @@ void draw_cells(const Viewer::Picture& picture, const GridGeometry& geometry, st
         while (end < tracks && picture.image.line_of(end) == line) ++end;
         const float v =
             (static_cast<float>(line) + 0.5f) / static_cast<float>(picture.image.lines());
-        ImGui::GetWindowDrawList()->AddImage(
-            imgui_texture(picture.texture),
-            {left, static_cast<float>(geometry.top(static_cast<double>(begin)))},
-            {right, static_cast<float>(geometry.top(static_cast<double>(end)))}, {u0, v}, {u1, v});
+        add_texels(*ImGui::GetWindowDrawList(), picture.texture,
+                   {left, static_cast<float>(geometry.top(static_cast<double>(begin)))},
+                   {right, static_cast<float>(geometry.top(static_cast<double>(end)))}, {u0, v},
+                   {u1, v});
         begin = end;
     }
 }

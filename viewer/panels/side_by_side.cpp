@@ -33,9 +33,7 @@ void draw_side_by_side(Viewer& viewer) {
     // Narrow, so that all lines are seen in a window of 1280 x 720.
     const ImVec2 padding = ImGui::GetStyle().CellPadding;
     ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {padding.x, padding.y / 2});
-    const bool visible = ImGui::BeginTable("side", columns, flags);
-    ImGui::PopStyleVar();
-    if (!visible) return;
+    if (!ImGui::BeginTable("side", columns, flags)) return ImGui::PopStyleVar();
     ImGui::TableSetupScrollFreeze(1, 1);
     ImGui::TableSetupColumn("");
     for (std::size_t i = 0; i < lanes.size(); ++i) {
@@ -78,6 +76,7 @@ void draw_side_by_side(Viewer& viewer) {
         number(held, "", true);
     }
     ImGui::EndTable();
+    ImGui::PopStyleVar();
 }
 
 }  // namespace kvtape

@@ -1,4 +1,4 @@
-#include "viewer/fit.h"
+#include "tracer/fit.h"
 
 #include <cmath>
 #include <vector>

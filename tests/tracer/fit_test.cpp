@@ -1,5 +1,5 @@
 // Exponents of curves.
-#include "viewer/fit.h"
+#include "tracer/fit.h"
 
 #include <gtest/gtest.h>
 
