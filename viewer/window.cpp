@@ -63,8 +63,12 @@ Callbacks& callbacks_of(GLFWwindow* window) {
     return *static_cast<Callbacks*>(glfwGetWindowUserPointer(window));
 }
 
-void note_key(GLFWwindow* window, int key, int, int action, int) {
-    if (action == GLFW_PRESS && key >= 0) callbacks_of(window).pressed.push_back(key);
+void note_key(GLFWwindow* window, int key, int, int action, int modifiers) {
+    if (action != GLFW_PRESS || key < 0) return;
+    callbacks_of(window).pressed.push_back(key);
+    if (key == GLFW_KEY_Q && (modifiers & GLFW_MOD_CONTROL) != 0) {
+        glfwSetWindowShouldClose(window, GLFW_TRUE);
+    }
 }
 
 // Before 1.87, ImGui knows only whether a key is down when a frame begins. One that was pressed and
@@ -114,8 +118,6 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
     if (!window) fail("no window with OpenGL 3.3 can be opened: ", glfw_error(), without_a_window);
     glfwMakeContextCurrent(window.get());
     glfwSwapInterval(1);
-    // A key that was pressed and let go between two frames counts in the next one.
-    glfwSetInputMode(window.get(), GLFW_STICKY_KEYS, GLFW_TRUE);
 
     float scale = 1;
     glfwGetWindowContentScale(window.get(), &scale, nullptr);
@@ -160,10 +162,6 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
         // A frame for every event; while something moves, sixty in a second; else now and then, for
         // tapes that grow.
         glfwWaitEventsTimeout(viewer.playhead.playing ? 1.0 / 60 : 0.1);
-        const auto down = [&](int key) { return glfwGetKey(window.get(), key) == GLFW_PRESS; };
-        if (down(GLFW_KEY_Q) && (down(GLFW_KEY_LEFT_CONTROL) || down(GLFW_KEY_RIGHT_CONTROL))) {
-            glfwSetWindowShouldClose(window.get(), GLFW_TRUE);
-        }
         int width = 0, height = 0;
         glfwGetFramebufferSize(window.get(), &width, &height);
         if (width == 0 || height == 0) {  // minimised: nothing to draw on
