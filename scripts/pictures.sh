@@ -13,7 +13,8 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p docs
 ./kvtape view "$work/demo.tape" --record docs/demo.gif --size 960x540 --panel grid \
     --from 0 --to 11 --fps 12 --speed 1.5
-./kvtape view "$work/demo.tape" --screenshot docs/viewer.png --size 1280x720 --step 20 --within 0.6
+./kvtape view "$work/demo.tape" --screenshot docs/viewer.png --size 1280x720 --step 20 --within 0.6 \
+    --cell 1,0,k,12
 
 # A page of each lesson's guide that shows what the lesson is about.
 pages=(2 2 3 3 3 2)
