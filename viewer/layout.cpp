@@ -15,7 +15,7 @@ namespace kvtape {
 //   | transport                                               |
 //   +---------------------------------------------------------+
 //
-// The live panel takes the place of the inspector, which then stands beside the latency.
+// The live panel takes the place of the inspector, and the inspector that of the events.
 std::optional<Rect> default_place(std::string_view panel, const Room& room) {
     const auto [width, height, top, scale, guided, live] = room;
     const float transport = 106 * scale;
@@ -29,18 +29,17 @@ std::optional<Rect> default_place(std::string_view panel, const Room& room) {
 
     if (panel == "grid") return Rect{0, top, left, grid};
     if (panel == "side-by-side") return Rect{0, top + grid, left, table};
-    const float part = left / (live ? 4 : 3);
+    const float part = left / 3;
     if (panel == "memory") return Rect{0, bottom_y, part, bottom};
     if (panel == "costs") return Rect{part, bottom_y, part, bottom};
     if (panel == "latency") return Rect{2 * part, bottom_y, part, bottom};
-    if (panel == "inspector" && live) return Rect{3 * part, bottom_y, part, bottom};
     const float column = grid + table;
     const float guide = guided ? column * (live ? 0.4f : 0.66f) : 0;
     if (panel == "guide" && guided) return Rect{left, top, right, guide};
     if (panel == (live ? "live" : "inspector")) {
         return Rect{left, top + guide, right, column - guide};
     }
-    if (panel == "events") return Rect{left, bottom_y, right, bottom};
+    if (panel == (live ? "inspector" : "events")) return Rect{left, bottom_y, right, bottom};
     if (panel == "transport") return Rect{0, height - transport, width, transport};
     return std::nullopt;
 }

@@ -15,7 +15,7 @@ struct Room {
     float top;            // what the menu takes
     float scale;
     bool guided;  // the guide is open and shares a column with the inspector
-    bool live;    // the live panel is open and takes the place of the inspector
+    bool live;    // the live panel is open; the events are closed
 };
 
 // The place of a panel; none if it is closed at first.

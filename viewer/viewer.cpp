@@ -220,8 +220,14 @@ void Viewer::draw_panels() {
     // Where the guide comes or goes, the others make room or take it back.
     const bool guided = visible.try_emplace("guide", guide != nullptr).first->second;
     if (guided != std::exchange(guided_, guided)) wants_layout = true;
+    // The live panel needs the room of the event list.
+    const bool live_is_open = visible["live"];
+    if (live_is_open != std::exchange(live_is_open_, live_is_open)) {
+        wants_layout = true;
+        visible["events"] = !live_is_open;
+    }
     const Room room{io.DisplaySize.x, io.DisplaySize.y, ImGui::GetFrameHeight(), scale,
-                    guided,           visible["live"]};
+                    guided,           live_is_open};
     for (const Panel& panel : all_panels()) {
         bool& shown =
             visible.try_emplace(panel.name, opens_at_first(panel.name, room)).first->second;

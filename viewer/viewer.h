@@ -120,6 +120,7 @@ class Viewer {
 
     Textures& textures_;
     std::vector<Picture> pictures_;  // by lane
+    bool live_is_open_ = false;      // in the frame before
     bool guided_ = false;            // the panels make room for the guide
 };
 

@@ -111,6 +111,26 @@ TEST_F(Frames, EveryPanelAloneOnEveryKindOfTape) {
     }
 }
 
+// PC-TV-11: nothing is divided by a size of 0, and afterwards all stands where it would have stood.
+TEST_F(Frames, OfAWindowWithoutSize) {
+    put_on_show({}, viewer_.show);
+    jump(viewer_.playhead, 1, viewer_.steps());
+    const auto frames = [&](float width, float height) {
+        imgui_.resize(width, height);
+        viewer_.wants_layout = true;
+        for (int i = 0; i < 10; ++i) frame();
+    };
+    frames(800, 600);
+    const GridGeometry::View before = viewer_.grids.at(1).view();
+    frames(0, 0);
+    frames(1, 1);
+    frames(800, 600);
+    const GridGeometry::View after = viewer_.grids.at(1).view();
+    EXPECT_EQ(after.x, before.x);
+    EXPECT_EQ(after.width, before.width);
+    EXPECT_EQ(after.height, before.height);
+}
+
 // PC-TV-13: no steps, and lanes.
 TEST_F(Frames, OfATapeWithoutSteps) {
     TestFolder folder;

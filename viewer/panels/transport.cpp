@@ -51,14 +51,16 @@ void draw_transport(Viewer& viewer) {
     if (button(">##on", "Play one step (right)")) play_one(playhead, steps);
     if (button(">|##last", "Last step (end)")) jump(playhead, steps - 1, steps);
 
-    ImGui::SetNextItemWidth(em * 9);
+    // Sliders stand beside their texts: a grip would hide them.
+    ImGui::SetNextItemWidth(em * 7);
     auto speed = static_cast<float>(playhead.steps_per_second);
-    if (ImGui::SliderFloat("##speed", &speed, 0.125f, 64, "%.3g steps/s",
-                           ImGuiSliderFlags_Logarithmic)) {
+    if (ImGui::SliderFloat("##speed", &speed, 0.125f, 64, "", ImGuiSliderFlags_Logarithmic)) {
         playhead.steps_per_second = static_cast<double>(speed);
     }
     hint("Speed (up, down)");
-    ImGui::SameLine();
+    ImGui::SameLine(0, em * 0.4f);
+    ImGui::Text("%.3g steps/s", playhead.steps_per_second);
+    ImGui::SameLine(0, em);
     if (ImGui::Button("Prefill")) jump_to_phase(viewer, Phase::prefill);
     hint("Go to the first prefill step (p)");
     ImGui::SameLine();
@@ -69,17 +71,16 @@ void draw_transport(Viewer& viewer) {
     hint("Go to the next step that preempts a sequence (n)");
     ImGui::SameLine();
     const LaneHistory& lane = *viewer.show.lanes().front();
-    if (lane.steps() > 0) {
-        ImGui::TextUnformatted(step_title(lane.step(viewer.step_of(lane))).c_str());
-    }
+    std::string where = "step " + with_commas(playhead.step) + " of 0 to " + with_commas(steps - 1);
+    if (lane.steps() > 0) where += ": " + step_title(lane.step(viewer.step_of(lane)));
+    ImGui::TextUnformatted(where.c_str());
 
     const float width = ImGui::GetContentRegionAvail().x;
     draw_phases(viewer, width);
     ImGui::SetNextItemWidth(width);
     std::int64_t step = playhead.step, first = 0, last = steps - 1;
-    const std::string format = "step " + with_commas(step) + " of 0 to " + with_commas(last);
     ImGui::BeginDisabled(steps < 2);
-    if (ImGui::SliderScalar("##step", ImGuiDataType_S64, &step, &first, &last, format.c_str())) {
+    if (ImGui::SliderScalar("##step", ImGuiDataType_S64, &step, &first, &last, "")) {
         jump(playhead, step, steps);
     }
     ImGui::EndDisabled();
