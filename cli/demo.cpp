@@ -21,6 +21,7 @@
 #include "cli/units.h"
 #include "cli/verbs.h"
 #include "reference_cpu/input_file.h"
+#include "tracer/tape_limits.h"
 #include "tracer/tape_reader.h"
 
 namespace kvtape {
@@ -172,11 +173,14 @@ int demo(const DemoOptions& options) {
         columns =
             std::make_unique<SideBySide>(loaded, request, static_cast<std::size_t>(width / 3 - 2));
     }
-    const ComparisonRun run =
-        run_comparison(loaded, request, config.max_model_len, {}, options.model.threads,
-                       {options.tape, /*overwrite=*/true, /*values=*/true}, [&](const Step& step) {
-                           if (columns) columns->add(step);
-                       });
+    const TapeOptions tape{
+        .path = options.tape,
+        .overwrite = true,
+        .values = row_values_fit(config.shape, KvDtype::f32, std::ssize(request.prompt))};
+    const ComparisonRun run = run_comparison(loaded, request, config.max_model_len, {},
+                                             options.model.threads, tape, [&](const Step& step) {
+                                                 if (columns) columns->add(step);
+                                             });
     const bool equal = run.comparison.verdict == Verdict::equal_bits;
     if (options.json) {
         print_json(comparison_json(run, loaded, request));

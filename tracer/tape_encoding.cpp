@@ -184,9 +184,11 @@ std::string encode_record(const Json& record, TapeEncoding encoding) {
     }
     const auto size = static_cast<std::int64_t>(bytes.size());
     if (size > max_record_bytes) {
-        fail("one record of a tape holds at most ", max_record_bytes,
-             " bytes, this one would have ", size,
-             "; record fewer attention weights or prefill in smaller chunks");
+        fail(
+            "one record of a tape holds at most ", max_record_bytes, " bytes, this one would have ",
+            size,
+            "; record it without the numbers of the rows, with fewer attention weights, or prefill "
+            "in smaller chunks");
     }
     if (size > max_record_values) check_size(find_record(bytes, encoding).payload, encoding);
     return bytes;

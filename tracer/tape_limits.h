@@ -4,7 +4,10 @@
 // time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+
+#include "tracer/cost_model.h"
 
 namespace kvtape {
 
@@ -16,5 +19,12 @@ inline constexpr std::int64_t max_lanes = 256;
 inline constexpr std::int64_t max_position = (std::int64_t{1} << 31) - 1;
 inline constexpr std::int64_t max_slot = std::int64_t{1} << 40;
 inline constexpr std::int64_t max_count = std::int64_t{1} << 58;  // FLOPs, bytes, ns, rows
+
+// Whether the numbers of the rows of `tokens` tokens fit into one record, in two digits a byte.
+// Half of the record is left to the rest.
+inline bool row_values_fit(const ModelShape& shape, KvDtype dtype, std::int64_t tokens) {
+    return kv_bytes_per_token(shape, dtype) <=
+           max_record_bytes / 4 / std::max<std::int64_t>(tokens, 1);
+}
 
 }  // namespace kvtape

@@ -14,6 +14,7 @@
 #include "reference_cpu/no_cache.h"
 #include "reference_cpu/paged_cache.h"
 #include "reference_cpu/tokenizer.h"
+#include "tracer/tape_limits.h"
 #include "tracer/tape_writer.h"
 #include "tracer/utf8.h"
 #include "viewer/gated_cache.h"
@@ -85,7 +86,8 @@ struct LiveLane {
              const Request& request, const LengthLimit& limit, std::int32_t lane,
              const TokenBytes& bytes_of)
         : cache(std::move(its_cache)),
-          recorder(team.size(), {.codes = true}),
+          recorder(team.size(), {.codes = row_values_fit(cache->shape(), cache->dtype(),
+                                                         std::ssize(request.prompt))}),
           decoder(model, *cache, recorder, team, request, limit, lane, bytes_of) {}
 
     std::unique_ptr<KvCache> cache;

@@ -10,6 +10,7 @@
 #include "support/error_text.h"
 #include "support/synthetic_engine.h"
 #include "support/tape_files.h"
+#include "tracer/tape_limits.h"
 #include "tracer/utf8.h"
 
 namespace kvtape {
@@ -238,6 +239,22 @@ TEST(TapeFormat, StoredRowsThatMakeNoSenseAreRefused) {
     json = json_with({good});
     json["rows"][0]["kind"] = "x";
     EXPECT_THAT(error_text([&] { step_from_json(json, header); }), HasSubstr("kind"));
+}
+
+// 32 layers, 8 KV heads of 128 numbers in f32: 256 KiB a token, so that 64 of them are a quarter of
+// a record, and twice that in hex digits.
+TEST(TapeFormat, NumbersAreKeptOnlyIfTheyFitIntoARecord) {
+    const ModelShape shape{32, 4096, 32, 8, 128, 14336, 128256};
+    EXPECT_TRUE(row_values_fit(shape, KvDtype::f32, 64));
+    EXPECT_FALSE(row_values_fit(shape, KvDtype::f32, 65));
+    EXPECT_TRUE(row_values_fit(shape, KvDtype::fp8_e4m3, 256));
+    EXPECT_TRUE(row_values_fit(shape, KvDtype::f32, 0));
+
+    Step step = small_step(0);
+    const auto row_bytes = static_cast<std::size_t>(small_header().shape.head_dim * 4);
+    step.rows = {{0, 0, 0, Kind::key, 0, std::string(row_bytes, 'x')}};
+    const std::string line = to_json(step, small_header().shape)["rows"][0]["codes"];
+    EXPECT_EQ(line.size(), 2 * row_bytes);
 }
 
 // ---- everything -------------------------------------------------------------------------------
