@@ -49,7 +49,8 @@ void draw_numbers_in_cells(const Viewer& viewer, std::size_t lane_index,
     const std::int64_t tracks = std::min(last_track, track_count(lane.shape()));
     const double rim = std::max(2.0, em / 5);
     const Playhead at = viewer.playhead_of(lane);
-    std::vector<Cell> cells(static_cast<std::size_t>(std::max<std::int64_t>(last - first, 0)));
+    std::vector<Cell> cells(  // (columns in view)
+        static_cast<std::size_t>(std::max<std::int64_t>(last - first, 0)));
     for (std::int64_t track = first_track; track < tracks; ++track) {
         const TrackId id = track_id(lane.shape(), track);
         lane.playback().cells(at.step, viewer.grid.sequence, id.layer, id.kv_head, id.kind, first,

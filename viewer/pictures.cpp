@@ -46,10 +46,13 @@ CellId parse_cell(const std::string& text, const Viewer& viewer) {
     while (cell.lane < lanes.size() && lanes[cell.lane]->lane().cache == "none") ++cell.lane;
     if (cell.lane == lanes.size()) cell.lane = 0;
     char kind = 0, rest = 0;
-    long long position = -1;
-    const int found = std::sscanf(text.c_str(), "%d,%d,%c,%lld%c", &cell.track.layer,
-                                  &cell.track.kv_head, &kind, &position, &rest);
-    cell.track.kind = kind == 'v' ? Kind::value : Kind::key;
+    long long layer = -1, kv_head = -1, position = -1;  // as wide as typed: none wraps around
+    const int found =
+        std::sscanf(text.c_str(), "%lld,%lld,%c,%lld%c", &layer, &kv_head, &kind, &position, &rest);
+    const auto narrow = [](long long number) {
+        return static_cast<std::int32_t>(std::clamp(number, -1LL, 1LL << 30));
+    };
+    cell.track = {narrow(layer), narrow(kv_head), kind == 'v' ? Kind::value : Kind::key};
     cell.position = position;
     if (found != 4 || (kind != 'k' && kind != 'v')) {
         fail("--cell is '", text, "'; use layer, KV head, k or v, and position, such as 1,0,k,12");

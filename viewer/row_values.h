@@ -23,7 +23,7 @@ struct ValueRange {
     float largest() const;  // |value|
     friend bool operator==(const ValueRange&, const ValueRange&) = default;
 };
-ValueRange value_range(std::span<const float> values);
+ValueRange value_range(std::span<const float> values /* (D) */);
 
 // From `negative` at -largest over `empty` at 0 to `positive` at largest. What is not finite has a
 // colour of its own.

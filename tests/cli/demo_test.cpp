@@ -4,6 +4,7 @@
 
 #include "support/program.h"
 #include "support/tiny_model_files.h"
+#include "tracer/tape_reader.h"
 
 namespace kvtape {
 namespace {
@@ -45,6 +46,11 @@ TEST_F(Demo, ShowsPromptTextsCostsProofAndTape) {
     std::istringstream lines(result.out);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
     EXPECT_EQ(run_kvtape({"inspect", "demo.tape", "--verify"}, folder_.path()).exit_code, 0);
+    // For the viewer, the numbers of the rows are on it.
+    TapeReader reader(folder_ / "demo.tape");
+    Step step;
+    ASSERT_EQ(reader.next(step), TapeReader::Next::step);
+    EXPECT_FALSE(step.rows.empty());
 }
 
 TEST_F(Demo, ReplacesItsOwnTapeAndNoOtherFile) {

@@ -113,6 +113,10 @@ TEST_F(LiveRunTest, DeliversTheStepsThatAreOnItsTape) {
     // Nothing is missing on it, and every count is as it must be.
     TapeReader reader(folder_ / "live.tape");
     EXPECT_TRUE(verify(reader).ok());
+    TapeReader again(folder_ / "live.tape");
+    Step first;
+    ASSERT_EQ(again.next(first), TapeReader::Next::step);
+    EXPECT_FALSE(first.rows.empty());  // the numbers, for the grid and the inspector
 }
 
 TEST_F(LiveRunTest, PausesAfterEachStepOfAllLanes) {

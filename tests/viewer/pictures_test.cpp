@@ -242,6 +242,7 @@ TEST_F(Command, RefusesInOneLine) {
         {"--within is 2", {"t.tape", "--screenshot", "a.png", "--within", "2"}},
         {"--cell is '1,k", {"t.tape", "--screenshot", "a.png", "--cell", "1,k,3"}},
         {"no such cell", {"t.tape", "--screenshot", "a.png", "--cell", "2,0,k,3"}},
+        {"4294967296,0,k,3", {"t.tape", "--screenshot", "a.png", "--cell", "4294967296,0,k,3"}},
         {"add --cell", {"t.tape", "--screenshot", "a.png", "--zoom", "3"}},
         {"--zoom is 0", {"t.tape", "--screenshot", "a.png", "--cell", "1,0,k,3", "--zoom", "0"}},
         {"no tape", {"--screenshot", "a.png"}}};
