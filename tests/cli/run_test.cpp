@@ -204,6 +204,19 @@ TEST_F(Run, TheTapeHasTheNumbersIfAskedFor) {
     EXPECT_THAT(refused.err, HasSubstr("--tape"));
 }
 
+// Codes mean nothing without the scale they are multiplied by.
+TEST_F(Run, TheTapeNamesTheScaleOfTheCache) {
+    model();
+    for (const std::string cache : {"none", "contiguous", "paged"}) {
+        const std::string tape = folder_ / (cache + ".tape");
+        const auto result =
+            run({"--ids", "1,2,3", "--max-tokens", "2", "--cache", cache, "--kv-cache-dtype",
+                 "fp8_e4m3", "--kv-scale", "0.5", "--tape", tape});
+        ASSERT_EQ(result.exit_code, 0) << result.err;
+        EXPECT_EQ(TapeReader(tape).header().lanes[0].kv_scale, 0.5f) << cache;
+    }
+}
+
 TEST_F(Run, SeedsDecideWhatTemperatureDraws) {
     model();
     const auto drawn = [&](const char* seed) {
