@@ -16,10 +16,10 @@ mkdir -p docs
 ./kvtape view "$work/demo.tape" --screenshot docs/viewer.png --size 1280x720 --step 20 --within 0.6 \
     --cell 1,0,k,12
 
-# A page of each lesson's guide that shows what the lesson is about.
+# Of each lesson's guide, in their order, a page that shows what the lesson is about.
 pages=(2 2 3 3 3 2)
-for folder in lessons/0[1-6]_*; do
-    lesson=${folder:9:1}
+for folder in lessons/[0-9]*_*; do
+    lesson=${folder#lessons/} lesson=$((10#${lesson%%_*}))
     ./kvtape view "$work/demo.tape" --screenshot "$folder/picture.png" --size 1280x720 \
         --lesson "$lesson" --page "${pages[lesson - 1]}"
 done

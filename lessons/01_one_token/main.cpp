@@ -51,11 +51,13 @@ int main() {
                                                                           .vocab = 128256});
 
     // Feed one token to the tiny model and look at the tape.
+    const std::vector<std::int32_t> tokens = {5};
     const Model<float> model = lessons::tiny_model();
     ContiguousCache cache(tiny, KvDtype::f32, lessons::tiny_max_model_len);
-    const std::vector<Step> steps = lessons::decode(model, cache, {5}, 1);
+    const std::vector<Step> steps = lessons::decode(model, cache, tokens, 1);
 
-    std::printf("the rows that one token left in the cache of the tiny model\n");
+    std::printf("the rows that %s left in the cache of the tiny model\n",
+                tokens.size() == 1 ? "one token" : "the tokens");
     for (const RowWrite& row : expand(steps[0].writes)) {
         std::printf("  layer %d, KV head %d, %s: position %ld, slot %ld\n", row.layer, row.kv_head,
                     row.kind == Kind::key ? "K" : "V", row.position, row.slot);

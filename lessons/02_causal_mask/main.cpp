@@ -68,7 +68,7 @@ int main() {
     const auto ends_in_1_3 = key_rows(model, {5, 9, 2, 7, 1, 3});
     const auto ends_in_8_6 = key_rows(model, {5, 9, 2, 7, 8, 6});
     std::printf("K rows of layer 1, KV head 0: a hash of their bits\n");
-    std::printf("position   5 9 2 7            5 9 2 7 1 3        5 9 2 7 8 6\n");
+    std::printf("position   prompt alone       and then 1 3       and then 8 6\n");
     for (std::int64_t p = 0; p < 6; ++p) {
         std::printf("%8ld   ", p);
         if (prompt.contains(p)) {

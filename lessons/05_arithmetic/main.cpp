@@ -34,26 +34,34 @@ std::int64_t linear(const FlopCounts& flops) {
     return flops[Component::projections] + flops[Component::mlp];
 }
 
-// The power of n between two lengths: how often the cost doubles when n does.
-double exponent(std::int64_t at_half, std::int64_t at_n) {
-    return std::log2(static_cast<double>(at_n) / static_cast<double>(at_half));
+// A length and what it cost.
+struct Point {
+    std::int64_t n, flops;
+};
+
+// The power of n that leads from one point to the next: how often the cost doubles when n does.
+double exponent(Point from, Point to) {
+    const auto growth = [](std::int64_t before, std::int64_t after) {
+        return std::log(static_cast<double>(after) / static_cast<double>(before));
+    };
+    return growth(from.flops, to.flops) / growth(from.n, to.n);
 }
 
 void print_growth(const char* title, const Model<float>& model, KvCache& cache) {
     std::printf("%s\n    n  projections + MLP  power    attention  power  equal to closed forms\n",
                 title);
-    std::int64_t linear_before = 0;
-    std::int64_t attention_before = 0;
+    Point linear_before{};
+    Point attention_before{};
     for (const std::int64_t n : {8, 16, 32, 64, 128}) {
         const Cost cost = cost_of(model, cache, n);
-        const std::int64_t linear_now = linear(cost.measured);
-        const std::int64_t attention_now = cost.measured[Component::attention];
-        std::printf("%5ld  %17ld  ", n, linear_now);
-        if (linear_before > 0) {
-            std::printf("%5.2f  %11ld  %5.2f", exponent(linear_before, linear_now), attention_now,
-                        exponent(attention_before, attention_now));
+        const Point linear_now{n, linear(cost.measured)};
+        const Point attention_now{n, cost.measured[Component::attention]};
+        std::printf("%5ld  %17ld  ", n, linear_now.flops);
+        if (linear_before.n > 0) {
+            std::printf("%5.2f  %11ld  %5.2f", exponent(linear_before, linear_now),
+                        attention_now.flops, exponent(attention_before, attention_now));
         } else {
-            std::printf("%5s  %11ld  %5s", "", attention_now, "");
+            std::printf("%5s  %11ld  %5s", "", attention_now.flops, "");
         }
         std::printf("  %s\n", cost.measured == cost.closed_form ? "yes" : "NO");
         linear_before = linear_now;

@@ -6,6 +6,9 @@
 //   ```
 //
 // With KVTAPE_REFRESH=1 in the environment, the quoted lines are written anew instead.
+//
+// They quote their program's output, too: each ```text block after "## Run it" is a part of
+// expected.txt, line by line.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +19,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "lessons/lesson_folders.h"
 
 namespace {
 
@@ -84,9 +89,8 @@ std::map<std::string, Lines> anchored_passages() {
 TEST(Quotes, AreTheLibrarysLines) {
     const auto passages = anchored_passages();
     std::map<std::string, int> used;
-    for (const auto& entry : fs::directory_iterator(root / "lessons")) {
-        const fs::path readme = entry.path() / "README.md";
-        if (!fs::exists(readme)) continue;
+    for (const fs::path& folder : lesson_folders()) {
+        const fs::path readme = folder / "README.md";
         const Lines lines = lines_of(readme);
         Lines refreshed;
         for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -113,6 +117,24 @@ TEST(Quotes, AreTheLibrarysLines) {
         }
     }
     for (const auto& [name, lines] : passages) EXPECT_GT(used[name], 0) << name << " is not quoted";
+}
+
+TEST(Quotes, AreTheProgramsOutput) {
+    for (const fs::path& folder : lesson_folders()) {
+        SCOPED_TRACE(folder.filename());
+        const Lines printed = lines_of(folder / "expected.txt");
+        const Lines text = lines_of(folder / "README.md");
+        int blocks = 0;
+        auto begin = std::find(text.begin(), text.end(), "## Run it");
+        while ((begin = std::find(begin, text.end(), "```text")) != text.end()) {
+            const auto end = std::find(++begin, text.end(), "```");
+            EXPECT_TRUE(std::search(printed.begin(), printed.end(), begin, end) != printed.end())
+                << "expected.txt does not hold the block that begins with: " << *begin;
+            begin = end;
+            ++blocks;
+        }
+        EXPECT_GT(blocks, 0) << "README.md quotes no output";
+    }
 }
 
 }  // namespace

@@ -43,8 +43,8 @@ void decode_appends(const TapeFacts& tape, GuidePage& page) {
     page.text = say("Each decode step takes the token just picked and appends its column: ",
                     lane.costs(from).rows_written, " rows in step ", from, ", ",
                     lane.costs(to).rows_written, " in step ", to,
-                    ".\nThen the sweep of 'being read': every row written so far, to use "
-                    "each number once. Step ",
+                    ".\nThen the sweep of 'being read': every row written so far, for one "
+                    "token. Step ",
                     to, " fetches ", lane.costs(to).rows_fetched, " rows to write ",
                     lane.costs(to).rows_written, ".");
     page.panel = "grid";

@@ -43,8 +43,8 @@ void the_one_factor(const TapeFacts& tape, GuidePage& page) {
                                                : "grouped-query attention ([GQA])";
     const std::int64_t step = a_step_of(lane);
     page.text =
-        say("G, the number of KV heads, is the one factor to turn without making the model "
-            "shallower. Here H = ",
+        say("G, the number of KV heads, is the factor that a designer can lower at little cost. "
+            "Here H = ",
             s.heads, " query heads and G = ", s.kv_heads, ": ", layout, ". ",
             s.group_size() == 1 ? "Each query head has a K and a V of its own."
                                 : say(s.group_size(), " query heads share each KV head."),
