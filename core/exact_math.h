@@ -3,8 +3,10 @@
 // The functions of the C library differ between libraries, between their vector variants, and on a
 // GPU. These use only operations that IEEE 754 rounds exactly (+, -, *, /, fma), in one written
 // order, and integer operations on bits, so g++, clang++ and nvcc, any optimisation level and any
-// vector width must agree. No product is added outside an fma: there is nothing for a compiler to
-// contract. Only -ffast-math and flushing subnormals to zero would change the results.
+// vector width must agree. No product is added outside an fma, and none is returned to a caller who
+// might add it (exact_exp ends in an fma with 0): there is nothing for a compiler to contract, as
+// nvcc does unless told otherwise. Only -ffast-math and flushing subnormals to zero would change
+// the results.
 //
 // Each one follows the same plan: bring the argument into a small interval, sum a Taylor series
 // there (its coefficients are 1/k!, nothing to look up), undo the first step.
@@ -38,6 +40,17 @@ KVTAPE_HOST_DEVICE constexpr float two_to(std::int32_t exponent) {
 }
 KVTAPE_HOST_DEVICE constexpr double two_to(std::int64_t exponent) {
     return bits_as<double>((exponent + 1023) << 52);
+}
+
+// e_to_r * 2^exponent, rounded once. 2^exponent itself need not be a normal number, its two halves
+// are, and the first product is exact.
+KVTAPE_HOST_DEVICE inline float times_two_to(float e_to_r, std::int32_t exponent) {
+    const std::int32_t half = exponent >> 1;
+    return std::fma(e_to_r * two_to(half), two_to(exponent - half), 0.0f);
+}
+KVTAPE_HOST_DEVICE inline double times_two_to(double e_to_r, std::int64_t exponent) {
+    const std::int64_t half = exponent >> 1;
+    return std::fma(e_to_r * two_to(half), two_to(exponent - half), 0.0);
 }
 
 // Beside 1.5 * 2^23 (2^52 for double) neighbouring numbers are 1 apart. Adding it rounds to an
@@ -74,11 +87,9 @@ KVTAPE_HOST_DEVICE inline float exact_exp(float x) {
     const float e_to_r = detail::polynomial(r, 1.0f, 1.0f, 1 / 2.0f, 1 / 6.0f, 1 / 24.0f,
                                             1 / 120.0f, 1 / 720.0f, 1 / 5040.0f);
 
-    // 2^n itself need not be a normal float, its two halves are. The first product is exact.
     const std::int32_t exponent =
         bits_as<std::int32_t>(shifted) - bits_as<std::int32_t>(detail::round_float);
-    const std::int32_t half = exponent >> 1;
-    return e_to_r * detail::two_to(half) * detail::two_to(exponent - half);
+    return detail::times_two_to(e_to_r, exponent);
 }
 
 // e^x, relative error below 5e-16, for results that are normal doubles: x in [-708, 709].
@@ -95,8 +106,7 @@ KVTAPE_HOST_DEVICE inline double exact_exp(double x) {
 
     const std::int64_t exponent =
         bits_as<std::int64_t>(shifted) - bits_as<std::int64_t>(detail::round_double);
-    const std::int64_t half = exponent >> 1;
-    return e_to_r * detail::two_to(half) * detail::two_to(exponent - half);
+    return detail::times_two_to(e_to_r, exponent);
 }
 
 // Natural logarithm, relative error below 5e-16, for positive normal x.

@@ -15,6 +15,10 @@ std::string with_commas(std::int64_t value) {
     return digits;
 }
 
+std::string counted(std::int64_t count, const std::string& noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string decimal(double value, int digits) {
     std::array<char, 400> text;  // the largest double has 309 digits before the point
     std::snprintf(text.data(), text.size(), "%.*f", digits, value);

@@ -9,6 +9,9 @@ namespace kvtape {
 // 1234567 as "1,234,567".
 std::string with_commas(std::int64_t value);
 
+// "1 token", "12 tokens".
+std::string counted(std::int64_t count, const std::string& noun);
+
 // "%.<digits>f".
 std::string decimal(double value, int digits);
 

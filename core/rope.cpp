@@ -9,7 +9,7 @@ RopeTable make_rope_table(std::int64_t head_dim, std::int64_t positions, double 
     KVTAPE_CHECK(head_dim, >, 0);
     KVTAPE_CHECK(head_dim % 2, ==, 0);
     KVTAPE_CHECK(positions, >=, 0);
-    KVTAPE_CHECK(positions, <=, std::int64_t{1} << 20);  // where exact_sin_cos is accurate
+    KVTAPE_CHECK(positions, <=, most_rope_positions);
     KVTAPE_CHECK(base, >=, 1.0);
     KVTAPE_CHECK(base, <=, 1e12);
 

@@ -31,8 +31,12 @@ struct RopeTable {
     }
 };
 
+// exact_sin_cos is accurate up to so many radians, and pair 0 turns by one radian per position.
+inline constexpr std::int64_t most_rope_positions = std::int64_t{1} << 20;
+
 // Computed in double with core/exact_math.h and rounded once, so the table has the same bits on
-// every machine. head_dim is even, 0 <= positions <= 2^20, base (`rope_theta`) in [1, 1e12].
+// every machine. head_dim is even, 0 <= positions <= most_rope_positions, base (`rope_theta`) in
+// [1, 1e12].
 RopeTable make_rope_table(std::int64_t head_dim, std::int64_t positions, double base);
 
 // Turns the row in place. 4 multiplies, 1 add and 1 subtract per pair: 3 D FLOPs.

@@ -9,11 +9,13 @@ takes four positions of the cache, right after the word it belongs to.
 """
 
 import sys
+from itertools import chain
 from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 import story_words as words
+from circuit import HE, KINDS, SHE
 from dice import Dice
 from story_text import as_text, document, draw_facts
 
@@ -54,10 +56,11 @@ def train():
 
 
 def check(tokenizer):
-    """The promises that the training text relies on."""
+    """The promises that the training text and circuit.py rely on."""
     assert tokenizer.get_vocab_size() <= VOCAB
-    for word in words.NAMES + words.OBJECTS + words.COLOURS + words.PLACES:
-        assert len(tokenizer.encode(" " + word).ids) == 1, word
+    for word in [*chain(*KINDS), *SHE, *HE]:  # circuit.py writes to the embedding of each
+        piece = tokenizer.token_to_id("Ġ" + word)
+        assert piece is not None and tokenizer.encode(" " + word).ids == [piece], word
     assert len(tokenizer.encode(" Mia has 4821.").ids) == 7
     # Encoding span by span must give the ids of the whole text.
     dice = Dice(5)

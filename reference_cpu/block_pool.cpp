@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/random.h"
 
 namespace kvtape {
 
@@ -11,6 +12,13 @@ BlockPool::BlockPool(std::int64_t blocks) {
     references_.assign(static_cast<std::size_t>(blocks), 0);
     // Block 0 on top: a fresh pool hands blocks out in order.
     for (std::int64_t block = blocks - 1; block >= 0; --block) free_.push_back(block);
+}
+
+void BlockPool::shuffle_free_blocks(std::uint64_t seed) {
+    Random random(seed);
+    for (std::size_t left = free_.size(); left > 1; --left) {
+        std::swap(free_[left - 1], free_[random.below(left)]);
+    }
 }
 
 std::int64_t BlockPool::references(std::int64_t block) const {

@@ -23,6 +23,10 @@ class BlockPool {
     // cache.
     std::int64_t allocate(std::int32_t sequence);
 
+    // Puts the free blocks in an order as in a pool that has served many sequences: a fresh one
+    // hands its blocks out from 0 up, and then a block table hardly shows what it is for.
+    void shuffle_free_blocks(std::uint64_t seed);
+
     // One more owner.
     void share(std::int64_t block, std::int32_t sequence);
 

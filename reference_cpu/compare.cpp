@@ -42,7 +42,7 @@ std::size_t equal_at_first(std::span<const float> a, std::span<const float> b) {
     return count;
 }
 
-// Largest |a - b|; NaN if any of them is NaN.
+// Largest |a - b|; infinite or NaN if a logit that is not finite has a part in it.
 float largest_difference(std::span<const float> a, std::span<const float> b) {
     float largest = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -70,7 +70,7 @@ std::string row_name(const RowWrite& row) {
            std::to_string(row.kv_head);
 }
 
-// What a difference of the logits amounts to. NaN counts as a real difference.
+// What a difference of the logits amounts to. NaN and infinity count as real differences.
 Verdict judge(float logit_difference, bool same_picks, float margin) {
     if (!(logit_difference <= rounding_tolerance)) return Verdict::different;
     if (same_picks) return Verdict::rounding;

@@ -1,6 +1,10 @@
 // Several decoders on the same prompt, one pass of each in turn, and the proof that they do the
 // same: the logits of every step, and every K and V row that any of them stores, have equal bits.
 //
+// Logits are compared by memcmp. Rows are compared by a 64-bit hash of their codes, so that those
+// of a large model need not be kept: two different rows pass for equal once in 2^64 pairs. (The
+// tests compare the codes themselves: tests/support/transcript.h.)
+//
 // NoCache computes all rows of the prefix again at every step. Each time, they must have the bits
 // that the cached decoders stored once; that is what makes caching exact.
 #pragma once
@@ -39,7 +43,7 @@ struct Difference {
 };
 
 enum class Verdict {
-    equal_bits,  // every logit and every stored row
+    equal_bits,  // every logit and, by its hash, every stored row
     rounding,    // logits differ by no more than `rounding_tolerance`, and so do no picks
     near_tie,    // another token was picked, but the two were closer than the tolerance
     different,   // a real difference

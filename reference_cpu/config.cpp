@@ -1,6 +1,10 @@
 #include "reference_cpu/config.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/check.h"
+#include "core/rope.h"
 #include "reference_cpu/input_file.h"
 #include "reference_cpu/json_input.h"
 
@@ -20,18 +24,26 @@ constexpr const char* keys_of_other_caches[] = {"layers_block_type",
                                                 "hybrid_override_pattern",
                                                 "attn_layer_period",
                                                 "attn_layer_indices",
+                                                "attn_type_list",
                                                 "full_attention_interval",
                                                 "linear_attn_config",
-                                                "sliding_window_pattern",
                                                 "attention_chunk_size",
-                                                "num_kv_shared_layers",
                                                 "cross_attention_layers",
+                                                "use_cla",
                                                 "is_encoder_decoder",
                                                 "multi_query",
                                                 "multi_query_attention",
-                                                "num_kv_heads",
                                                 "num_query_groups",
                                                 "block_configs"};
+
+// Families keep inventing such keys (num_kv_heads, n_head_kv, num_kv_shared_layers, ...). One that
+// nobody here has heard of is better refused than left out of the arithmetic.
+bool may_change_the_cache(const std::string& key) {
+    if (key == "sliding_window" || key == "use_sliding_window") return false;  // read elsewhere
+    const auto has = [&](const char* part) { return key.find(part) != std::string::npos; };
+    return std::count(std::begin(keys_of_other_caches), std::end(keys_of_other_caches), key) > 0 ||
+           (has("kv") && !has("qkv")) || has("sliding_window") || has("mamba");
+}
 
 void refuse_if_true(const JsonFields& config, const std::string& key, const char* remedy) {
     if (config.optional_bool(key).value_or(false)) {
@@ -44,9 +56,14 @@ KvFootprintInput read_kv_sizes(const JsonFields& config) {
     KvFootprintInput sizes;
     sizes.layers = config.integer("num_hidden_layers", 1, largest_size);
     sizes.heads = config.integer("num_attention_heads", 1, largest_size);
-    // Before grouped-query attention there was no such key: each query head had its own KV head.
-    sizes.kv_heads =
-        config.optional_integer("num_key_value_heads", 0, largest_size).value_or(sizes.heads);
+    if (const auto given = config.optional_integer("num_key_value_heads", 0, largest_size)) {
+        sizes.kv_heads = *given;
+    } else {
+        // Before grouped-query attention each query head had its own KV head, and no key said so.
+        sizes.kv_heads = sizes.heads;
+        sizes.notes.push_back("num_key_value_heads is missing; " + std::to_string(sizes.heads) +
+                              " (num_attention_heads) is used");
+    }
     if (sizes.kv_heads == 0 || sizes.heads % sizes.kv_heads != 0) {
         fail(config.where(), ": num_key_value_heads is ", sizes.kv_heads,
              ", which does not divide num_attention_heads ", sizes.heads,
@@ -205,6 +222,7 @@ ModelConfig parse_config(std::string_view json_text, const std::string& where,
     shape.heads = sizes.heads;
     shape.kv_heads = sizes.kv_heads;
     shape.head_dim = sizes.head_dim;
+    result.notes = sizes.notes;
     shape.hidden = config.integer("hidden_size", 1, largest_size);
     shape.ffn = config.integer("intermediate_size", 1, largest_size);
     shape.vocab = config.integer("vocab_size", 1, largest_size);
@@ -215,6 +233,11 @@ ModelConfig parse_config(std::string_view json_text, const std::string& where,
     }
 
     result.max_model_len = config.integer("max_position_embeddings", 1, largest_size);
+    if (result.max_model_len > most_rope_positions) {
+        config.refuse("max_position_embeddings",
+                      "RoPE is computed for at most " + std::to_string(most_rope_positions) +
+                          " positions; lower it to that, the weights do not depend on it");
+    }
     result.rms_norm_eps = read_rms_norm_eps(config);
     result.rope_theta = read_rope_theta(config, rope_theta, result.notes);
     if (const auto tied = config.optional_bool("tie_word_embeddings")) {
@@ -237,9 +260,9 @@ KvFootprintInput parse_footprint_config(std::string_view json_text, const std::s
     const JsonFields config(parsed, where);
     refuse_latent_attention(config);
     refuse_sliding_window(config, "a window of positions is cached, not all of them");
-    for (const char* key : keys_of_other_caches) {
+    for (const std::string& key : config.keys()) {
         const json* value = config.get(key);
-        if (value && *value != false && *value != 0) {
+        if (may_change_the_cache(key) && value && *value != false && *value != 0) {
             config.refuse(key,
                           "such a cache is not 2 * L * G * D numbers per token, or its KV heads "
                           "are counted under another name; give the sizes by hand");
@@ -255,6 +278,12 @@ KvFootprintInput parse_footprint_config(std::string_view json_text, const std::s
     }
 
     KvFootprintInput result = read_kv_sizes(config);
+    const auto value_dim = config.optional_integer("v_head_dim", 1, largest_size);
+    if (value_dim && *value_dim != result.head_dim) {
+        config.refuse("v_head_dim", "K rows have " + std::to_string(result.head_dim) +
+                                        " numbers (head_dim), V rows others; the formula is for "
+                                        "rows of one size");
+    }
     result.model_type = config.optional_string("model_type").value_or("");
     return result;
 }

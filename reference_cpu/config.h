@@ -51,8 +51,9 @@ struct KvFootprintInput {
     std::int64_t group_size() const { return heads / kv_heads; }
 };
 
-// Refuses latent attention (kv_lora_rank) and layers that keep only a window or no K and V rows at
-// all: their cache is smaller than the formula says.
+// Refuses latent attention (kv_lora_rank), layers that keep only a window, no K and V rows at all
+// or those of another layer, and rows of two sizes: their cache is not what the formula says. A key
+// that is not known but speaks of K and V by its name is refused as well.
 KvFootprintInput parse_footprint_config(std::string_view json_text, const std::string& where);
 KvFootprintInput load_footprint_config(const std::string& path);
 

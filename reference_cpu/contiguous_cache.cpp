@@ -34,11 +34,17 @@ std::unique_ptr<ContiguousCache::Slab> ContiguousCache::new_slab() const {
     return std::make_unique<Slab>(Slab{KvStorage(layout_.elements(), dtype()), 0, 0, slot_begin});
 }
 
-void ContiguousCache::reserve(SequenceId sequence, std::int64_t end) {
-    if (end > layout_.capacity) {
+void ContiguousCache::check_room(std::span<const Reservation> wanted) const {
+    for (const auto& [sequence, end] : wanted) {
+        if (end <= layout_.capacity) continue;
         fail("contiguous cache: sequence ", sequence, " needs ", end, " positions, ",
              layout_.capacity, " are reserved per sequence; shorten it or raise max_model_len");
     }
+}
+
+void ContiguousCache::reserve(SequenceId sequence, std::int64_t end) {
+    const Reservation wanted[] = {{sequence, end}};
+    check_room(wanted);
     if (!slabs_.contains(sequence)) slabs_.emplace(sequence, new_slab());
     slab(sequence).reserved = end;
 }

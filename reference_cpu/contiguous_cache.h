@@ -19,6 +19,7 @@ class ContiguousCache : public KvCache {
 
     Lane lane() const override;
     std::int64_t length(SequenceId sequence) const override;
+    void check_room(std::span<const Reservation> wanted) const override;
     void reserve(SequenceId sequence, std::int64_t end) override;
     void commit(SequenceId sequence, std::int64_t end) override;
     void release(SequenceId sequence) override;

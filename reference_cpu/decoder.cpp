@@ -81,8 +81,8 @@ const PassReport& Decoder<Tracer>::step() {
 
 template <class Tracer>
 void Decoder<Tracer>::pick_token(std::span<const float> last_row, SpanRecord& span) {
-    if (const auto nan = first_nan(last_row)) {
-        return end_with_failure("the logit of token " + std::to_string(*nan) + " is NaN");
+    if (const auto id = first_not_finite(last_row)) {
+        return end_with_failure(not_finite_text(*id, last_row[*id]));
     }
     const Pick picked = pick(last_row, request_.sampling, random_);
     const bool first = generation_.token_ids.empty();

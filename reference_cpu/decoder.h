@@ -16,7 +16,7 @@
 
 namespace kvtape {
 
-// `failed`: the logits were not numbers, so no token could be picked.
+// `failed`: a logit was NaN or infinite, so no token could be picked.
 enum class FinishReason { unfinished, stop, length, failed };
 
 // Everything known about a generation so far.
@@ -56,7 +56,7 @@ class Decoder {
     bool finished() const { return generation_.finish_reason != FinishReason::unfinished; }
 
     // Runs one forward pass: the next chunk of the prompt, or one decode step. Call while
-    // !finished(). A pass whose logits are not numbers is reported like any other, so that a tape
+    // !finished(). A pass whose logits are not finite is reported like any other, so that a tape
     // can show where they come from; it picks no token and ends the generation.
     const PassReport& step();
 

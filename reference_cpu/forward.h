@@ -31,12 +31,11 @@ struct PassResult {
 // row of logits has the same bits whatever else is in the batch, however the tokens were cut into
 // passes, whichever cache holds the rows, and for any number of threads.
 //
-//   tracer   NullTracer, Recorder, or another type with the same members (tracer/recorder.h); it
-//   has at
-//            least team.size() workers
+//   tracer   NullTracer, Recorder, or another type with the same members (tracer/recorder.h), with
+//            at least team.size() workers
 //
 // Throws Error for a token id outside the vocabulary, a position beyond max_model_len, or a cache
-// without room; then nothing was stored.
+// without room for the whole batch; the cache is then as it was, and a smaller batch can be tried.
 template <class Scalar, class Tracer>
 PassResult<Scalar> forward(const Model<Scalar>& model, const std::vector<Span>& spans,
                            KvCache& cache, Tracer& tracer, Team& team);

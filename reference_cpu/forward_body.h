@@ -317,9 +317,11 @@ PassResult<Scalar> forward(const Model<Scalar>& model, const std::vector<Span>& 
                            KvCache& cache, Tracer& tracer, Team& team) {
     const ModelShape& shape = model.config.shape;
     const detail::Batch batch = detail::make_batch(model.config, spans, cache);
+    std::vector<Reservation> wanted;
     for (const Span& span : spans) {
-        cache.reserve(span.sequence, span.first_position + std::ssize(span.tokens));
+        wanted.push_back({span.sequence, span.first_position + std::ssize(span.tokens)});
     }
+    cache.reserve_all(wanted);
 
     PassResult<Scalar> result;
     result.logits.resize(static_cast<std::size_t>(batch.logit_rows * shape.vocab));
@@ -332,9 +334,7 @@ PassResult<Scalar> forward(const Model<Scalar>& model, const std::vector<Span>& 
         losses[static_cast<std::size_t>(me.index())] = pass.losses();
     });
 
-    for (const Span& span : spans) {
-        cache.commit(span.sequence, span.first_position + std::ssize(span.tokens));
-    }
+    for (const auto& [sequence, end] : wanted) cache.commit(sequence, end);
     result.losses = detail::sum_of_losses(losses);
     return result;
 }

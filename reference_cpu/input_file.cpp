@@ -36,6 +36,9 @@ InputFile::InputFile(const std::string& path) {
     if (fstat(file.fd, &status) != 0) {
         fail(path, ": cannot be measured: ", std::strerror(errno));
     }
+    if (S_ISDIR(status.st_mode)) {
+        fail(path, ": is a folder; a file is wanted here");
+    }
     if (!S_ISREG(status.st_mode)) {
         fail(path, ": is not a regular file");
     }

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/kv_dtype.h"
@@ -29,6 +30,12 @@ struct RowKey {
     std::int32_t layer;
     std::int32_t kv_head;
     Kind kind;
+};
+
+// Room that a pass asks for: positions [length, end) of a sequence.
+struct Reservation {
+    SequenceId sequence;
+    std::int64_t end;
 };
 
 class KvCache {
@@ -52,9 +59,19 @@ class KvCache {
     // Positions [0, length) of the sequence are held; 0 for a sequence never seen.
     virtual std::int64_t length(SequenceId sequence) const = 0;
 
+    // Throws Error unless there is room for all of these, of different sequences, together.
+    virtual void check_room(std::span<const Reservation> wanted) const = 0;
+
     // Makes room for positions [length, end). Throws Error, with nothing changed, when there is
     // none.
     virtual void reserve(SequenceId sequence, std::int64_t end) = 0;
+
+    // The same for a batch, all of it or nothing: a batch that is refused has taken no memory that
+    // another one could use.
+    void reserve_all(std::span<const Reservation> wanted) {
+        check_room(wanted);
+        for (const auto& [sequence, end] : wanted) reserve(sequence, end);
+    }
 
     // The pass that wrote positions [length, end) is over.
     virtual void commit(SequenceId sequence, std::int64_t end) = 0;

@@ -29,7 +29,8 @@ struct Layer {
 
 template <class Scalar>
 struct Model {
-    Model(const ModelConfig& model_config, const ModelWeights& weights);
+    Model(const ModelConfig& model_config, const ModelWeights& weights,
+          const BetweenLayers& between_layers = {});
 
     ModelConfig config;
     std::vector<float> embedding;  // (V, d), for looking tokens up
@@ -44,7 +45,8 @@ struct Model {
 };
 
 template <class Scalar>
-Model<Scalar>::Model(const ModelConfig& model_config, const ModelWeights& weights)
+Model<Scalar>::Model(const ModelConfig& model_config, const ModelWeights& weights,
+                     const BetweenLayers& between_layers)
     : config(model_config),
       embedding(weights.embedding),
       final_norm(weights.final_norm),
@@ -57,6 +59,7 @@ Model<Scalar>::Model(const ModelConfig& model_config, const ModelWeights& weight
     const std::int64_t query_width = s.heads * s.head_dim;
     const std::int64_t kv_width = s.kv_heads * s.head_dim;
     for (const LayerWeights& w : weights.layers) {
+        if (between_layers) between_layers();
         layers.push_back({w.attention_norm,
                           {w.q.data(), query_width, s.hidden},
                           {w.k.data(), kv_width, s.hidden},
@@ -81,6 +84,7 @@ std::int64_t Model<Scalar>::parameters() const {
 // Loads DIR/config.json and DIR/model.safetensors. Throws Error when either is missing or
 // malformed. `rope_theta`: see parse_config.
 Model<float> load_model(const std::string& directory,
-                        std::optional<double> rope_theta = std::nullopt);
+                        std::optional<double> rope_theta = std::nullopt,
+                        const BetweenLayers& between_layers = {});
 
 }  // namespace kvtape

@@ -1,6 +1,8 @@
 #include "reference_cpu/paged_cache.h"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "core/check.h"
 
@@ -11,7 +13,17 @@ PagedLayout checked_layout(const ModelShape& shape, std::int64_t block_size, std
     if (block_size < 1)
         fail("paged cache: block size ", block_size, "; use 1 or more (vLLM uses 16)");
     if (blocks < 1) fail("paged cache: a pool of ", blocks, " blocks; use 1 or more");
-    return {shape.layers, blocks, shape.kv_heads, block_size, shape.head_dim};
+    const PagedLayout layout{shape.layers, blocks, shape.kv_heads, block_size, shape.head_dim};
+    // The product in double, because an absurd one wraps around in 64 bits.
+    const double elements =
+        static_cast<double>(layout.layers) * static_cast<double>(layout.blocks) *
+        static_cast<double>(layout.kv_heads) * static_cast<double>(layout.block_size) *
+        static_cast<double>(layout.head_dim);
+    if (elements > 0x1p59) {
+        fail("paged cache: a pool of ", blocks, " blocks of ", block_size, " positions has ",
+             elements, " numbers of K and as many of V; use fewer or smaller blocks");
+    }
+    return layout;
 }
 
 }  // namespace
@@ -20,8 +32,8 @@ PagedCache::PagedCache(const ModelShape& shape, KvDtype dtype, std::int64_t bloc
                        std::int64_t blocks, float scale)
     : KvCache(shape, dtype, scale),
       layout_(checked_layout(shape, block_size, blocks)),
-      pool_(blocks),
-      storage_(layout_.elements(), dtype) {}
+      storage_(layout_.elements(), dtype),
+      pool_(blocks) {}
 
 Lane PagedCache::lane() const {
     return {"paged", "cpu", "paged", dtype(), layout_.block_size, layout_.blocks, scale()};
@@ -32,34 +44,59 @@ std::int64_t PagedCache::length(SequenceId sequence) const {
     return found == tables_.end() ? 0 : found->second.length;
 }
 
-void PagedCache::reserve(SequenceId sequence, std::int64_t end) {
+PagedCache::Growth PagedCache::growth(SequenceId sequence, std::int64_t end) const {
     const std::int64_t needed = (end + layout_.block_size - 1) / layout_.block_size;
     const auto found = tables_.find(sequence);
-    const std::int64_t held = found == tables_.end() ? 0 : std::ssize(found->second.blocks);
-    const std::int64_t length = found == tables_.end() ? 0 : found->second.length;
-
-    // A shared block that is about to be written needs a copy of its own, and so a free block.
-    const bool writes_held_block = end > length && length < held * layout_.block_size;
-    const std::int64_t writes_into = length / layout_.block_size;
-    const bool copies =
-        writes_held_block &&
-        pool_.references(found->second.blocks[static_cast<std::size_t>(writes_into)]) > 1;
-    const std::int64_t grows = std::max<std::int64_t>(needed - held, 0);
-    if (grows + (copies ? 1 : 0) > pool_.free_blocks()) {
-        fail("paged cache: sequence ", sequence, " needs ", grows + (copies ? 1 : 0),
-             " more blocks for ", end, " tokens, ", pool_.free_blocks(), " of ", pool_.blocks(),
-             " are free (", pool_.free_blocks() * layout_.block_size,
-             " tokens); use a larger pool or fewer sequences");
+    if (found == tables_.end()) return {needed, std::nullopt};
+    const auto& [blocks, length] = found->second;
+    const std::int64_t held = std::ssize(blocks);
+    Growth result{std::max<std::int64_t>(needed - held, 0), std::nullopt};
+    if (end > length && length < held * layout_.block_size) {
+        const auto writes_into = static_cast<std::size_t>(length / layout_.block_size);
+        if (pool_.references(blocks[writes_into]) > 1) result.copied_entry = writes_into;
     }
+    return result;
+}
 
-    Table& table = tables_[sequence];
-    if (copies) {
-        std::int64_t& entry = table.blocks[static_cast<std::size_t>(writes_into)];
-        const std::int64_t shared = entry;
-        entry = pool_.replace_shared(shared, sequence);
-        copy_block(shared, entry);
+std::int64_t PagedCache::blocks_needed(std::span<const Reservation> wanted) const {
+    std::int64_t needed = 0;
+    std::map<std::int64_t, std::int64_t> writers;  // of each shared block
+    for (const auto& [sequence, end] : wanted) {
+        const auto [new_blocks, copied_entry] = growth(sequence, end);
+        needed += new_blocks;
+        if (!copied_entry) continue;
+        // When all owners write, the last one of them is alone by then and needs no copy.
+        const std::int64_t shared = block_table(sequence)[*copied_entry];
+        if (++writers[shared] < pool_.references(shared)) ++needed;
     }
-    for (std::int64_t i = 0; i < grows; ++i) table.blocks.push_back(pool_.allocate(sequence));
+    return needed;
+}
+
+void PagedCache::check_room(std::span<const Reservation> wanted) const {
+    const std::int64_t needed = blocks_needed(wanted);
+    if (needed <= pool_.free_blocks()) return;
+    std::int64_t tokens = 0;
+    for (const Reservation& one : wanted) tokens += one.end;
+    const std::string who = wanted.size() == 1
+                                ? "sequence " + std::to_string(wanted[0].sequence) + " needs "
+                                : std::to_string(wanted.size()) + " sequences together need ";
+    fail("paged cache: ", who, needed, " more blocks for ", tokens, " tokens, ",
+         pool_.free_blocks(), " of ", pool_.blocks(), " are free (",
+         pool_.free_blocks() * layout_.block_size,
+         " tokens); use a larger pool or fewer sequences");
+}
+
+void PagedCache::reserve(SequenceId sequence, std::int64_t end) {
+    const Reservation wanted[] = {{sequence, end}};
+    check_room(wanted);
+    const auto [new_blocks, copied_entry] = growth(sequence, end);
+    std::vector<std::int64_t>& blocks = tables_[sequence].blocks;
+    if (copied_entry) {
+        const std::int64_t shared = blocks[*copied_entry];
+        blocks[*copied_entry] = pool_.replace_shared(shared, sequence);
+        copy_block(shared, blocks[*copied_entry]);
+    }
+    for (std::int64_t i = 0; i < new_blocks; ++i) blocks.push_back(pool_.allocate(sequence));
 }
 
 void PagedCache::commit(SequenceId sequence, std::int64_t end) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,12 +18,17 @@ namespace kvtape {
 
 class PagedCache : public KvCache {
   public:
-    // A pool of `blocks` blocks of `block_size` positions. Throws Error unless both are positive.
+    // A pool of `blocks` blocks of `block_size` positions. Throws Error unless both are positive
+    // and the pool's bytes can be counted in 62 bits, std::bad_alloc if the system has not so many.
     PagedCache(const ModelShape& shape, KvDtype dtype, std::int64_t block_size, std::int64_t blocks,
                float scale = 1);
 
+    // The order in which the pool hands out its free blocks, as after a time of use.
+    void shuffle_free_blocks(std::uint64_t seed) { pool_.shuffle_free_blocks(seed); }
+
     Lane lane() const override;
     std::int64_t length(SequenceId sequence) const override;
+    void check_room(std::span<const Reservation> wanted) const override;
     void reserve(SequenceId sequence, std::int64_t end) override;
     void commit(SequenceId sequence, std::int64_t end) override;
     void release(SequenceId sequence) override;
@@ -34,6 +40,8 @@ class PagedCache : public KvCache {
 
     const PagedLayout& layout() const { return layout_; }
     const BlockPool& pool() const { return pool_; }
+    // Free blocks that reserving all of these takes, copies of shared blocks included.
+    std::int64_t blocks_needed(std::span<const Reservation> wanted) const;
     // The blocks of a sequence in the order of its positions; empty for a sequence never seen.
     std::span<const std::int64_t> block_table(SequenceId sequence) const;
 
@@ -46,12 +54,20 @@ class PagedCache : public KvCache {
         std::int64_t length = 0;
     };
 
+    // What reserving for a sequence changes in its table.
+    struct Growth {
+        std::int64_t new_blocks;
+        // Of a block that is about to be written and that others share.
+        std::optional<std::size_t> copied_entry;
+    };
+
+    Growth growth(SequenceId sequence, std::int64_t end) const;
     Table& table(SequenceId sequence);
     void copy_block(std::int64_t from, std::int64_t to);
 
     PagedLayout layout_;
+    KvStorage storage_;  // first: too large a pool is refused here, before memory is written to
     BlockPool pool_;
-    KvStorage storage_;
     std::map<SequenceId, Table> tables_;
 };
 

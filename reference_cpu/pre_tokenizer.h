@@ -2,10 +2,9 @@
 //
 // The cutting is described by regular expressions. The Hugging Face library runs them with
 // Oniguruma; kvtape uses ICU, which knows the same syntax for what tokenizers use. The flags make
-// `.`, `^` and
-// `$` mean what they mean there: only "\n" ends a line, and lines are anchors.
-// The two libraries may know different versions of Unicode; then they disagree about characters
-// that only one of them knows to be letters or digits.
+// `.`, `^` and `$` mean what they mean there: only "\n" ends a line, and lines are anchors. The two
+// libraries may know different versions of Unicode; then they disagree about characters that only
+// one of them knows to be letters or digits.
 //
 // Includes ICU's headers; tokenizer.h does not.
 #pragma once

@@ -3,19 +3,22 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "core/number_text.h"
 
 namespace kvtape {
 
-LengthLimit length_limit(std::int64_t max_model_len, std::int64_t cache_bytes,
-                         std::int64_t bytes_per_token) {
+LengthLimit limit_by_memory(const LengthLimit& limit, std::int64_t cache_bytes,
+                            std::int64_t bytes_per_token) {
     const std::int64_t fits = cache_bytes / bytes_per_token;
-    if (fits >= max_model_len) return {max_model_len, "max_model_len"};
+    if (fits >= limit.tokens) return limit;
     if (fits < 1) {
         fail("the cache may use ", cache_bytes, " bytes, one token needs ", bytes_per_token,
              "; allow more memory");
     }
-    return {fits, "the cache's " + std::to_string(cache_bytes) + " bytes at " +
-                      std::to_string(bytes_per_token) + " bytes per token"};
+    return {fits,
+            "the cache's " + std::to_string(cache_bytes) + " bytes at " +
+                std::to_string(bytes_per_token) + " bytes per token",
+            "allow the cache more memory"};
 }
 
 std::int64_t admit(const Request& request, const LengthLimit& limit) {
@@ -27,9 +30,9 @@ std::int64_t admit(const Request& request, const LengthLimit& limit) {
     }
     const std::int64_t room = limit.tokens - prompt;
     if (room < 1) {
-        fail("the prompt has ", prompt, " tokens, the limit is ", limit.tokens, " (", limit.reason,
-             ") for prompt and new tokens together; shorten the prompt by ", 1 - room,
-             " or raise the limit");
+        fail("the prompt has ", counted(prompt, "token"), ", the limit is ", limit.tokens, " (",
+             limit.reason, ") for prompt and new tokens together; shorten the prompt by ", 1 - room,
+             limit.remedy.empty() ? "" : ", or ", limit.remedy);
     }
     if (!request.max_tokens) return room;
     if (*request.max_tokens < 1) fail("max_tokens is ", *request.max_tokens, "; use 1 or more");
@@ -37,9 +40,10 @@ std::int64_t admit(const Request& request, const LengthLimit& limit) {
         // Unsigned, because the sum of an absurd request does not fit 63 bits.
         const std::uint64_t in_all =
             static_cast<std::uint64_t>(prompt) + static_cast<std::uint64_t>(*request.max_tokens);
-        fail("the prompt has ", prompt, " tokens and ", *request.max_tokens, " are requested, ",
-             in_all, " in all; the limit is ", limit.tokens, " (", limit.reason, "), over by ",
-             *request.max_tokens - room, "; the largest max_tokens is ", room);
+        fail("the prompt has ", counted(prompt, "token"), " and ", *request.max_tokens,
+             " are requested, ", in_all, " in all; the limit is ", limit.tokens, " (", limit.reason,
+             "), over by ", *request.max_tokens - room, "; the largest max_tokens is ", room,
+             limit.remedy.empty() ? "" : ", or ", limit.remedy);
     }
     return *request.max_tokens;
 }

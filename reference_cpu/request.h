@@ -21,15 +21,17 @@ struct Request {
 };
 
 // How long a sequence may become: prompt and new tokens together, the last one included although it
-// is never fed back. `reason` says where the limit comes from, for messages.
+// is never fed back. For messages: where the limit comes from, and what would raise it, if anything
+// would.
 struct LengthLimit {
     std::int64_t tokens;
     std::string reason = "max_model_len";
+    std::string remedy = {};
 };
 
-// The limit set by max_model_len and by the memory there is for the cache, whichever is smaller.
-LengthLimit length_limit(std::int64_t max_model_len, std::int64_t cache_bytes,
-                         std::int64_t bytes_per_token);
+// The limit, or that which the memory for the cache sets if it is lower.
+LengthLimit limit_by_memory(const LengthLimit& limit, std::int64_t cache_bytes,
+                            std::int64_t bytes_per_token);
 
 // Checks the request and returns the number of new tokens it may have. Throws Error with all
 // numbers when the prompt is empty or leaves no room for a token, when prompt and max_tokens

@@ -34,6 +34,8 @@ class SafetensorsFile {
     // The same on bytes in memory, which must outlive this object. `where` names them in errors.
     static SafetensorsFile parse(std::span<const std::byte> bytes, const std::string& where);
 
+    const std::string& where() const { return where_; }  // the path, for errors
+
     bool has(std::string_view name) const { return tensors_.find(name) != tensors_.end(); }
     std::vector<std::string> names() const;  // sorted
 

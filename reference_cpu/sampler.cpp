@@ -37,15 +37,21 @@ void validate(const Sampling& sampling) {
     }
 }
 
-std::optional<std::int32_t> first_nan(std::span<const float> logits) {
-    const auto nan = std::find_if(logits.begin(), logits.end(), [](float v) { return v != v; });
-    if (nan == logits.end()) return std::nullopt;
-    return static_cast<std::int32_t>(nan - logits.begin());
+std::optional<std::int32_t> first_not_finite(std::span<const float> logits) {
+    const auto found = std::find_if(logits.begin(), logits.end(),
+                                    [](float logit) { return !std::isfinite(logit); });
+    if (found == logits.end()) return std::nullopt;
+    return static_cast<std::int32_t>(found - logits.begin());
+}
+
+std::string not_finite_text(std::int32_t id, float logit) {
+    const char* value = std::isnan(logit) ? "NaN" : logit > 0 ? "infinity" : "-infinity";
+    return "the logit of token " + std::to_string(id) + " is " + value;
 }
 
 Pick pick(std::span<const float> logits, const Sampling& sampling, Random& random) {
     KVTAPE_CHECK(logits.size(), >=, 1u);
-    if (const auto nan = first_nan(logits)) fail("the logit of token ", *nan, " is NaN");
+    if (const auto id = first_not_finite(logits)) fail(not_finite_text(*id, logits[*id]));
     Pick result = greedy(logits);
     if (sampling.temperature == 0) return result;
 

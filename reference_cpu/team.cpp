@@ -6,12 +6,26 @@ namespace kvtape {
 
 Team::Team(int threads) {
     if (threads < 1) fail("threads: ", threads, " given; use 1 or more");
-    for (int index = 1; index < threads; ++index) {
-        threads_.emplace_back([this, index] { thread_main(index); });
+    threads_.reserve(static_cast<std::size_t>(threads) - 1);
+    try {
+        for (int index = 1; index < threads; ++index) {
+            threads_.emplace_back([this, index] { thread_main(index); });
+        }
+    } catch (const std::exception& error) {
+        // No destructor runs for an object that is not finished, and a std::thread that is dropped
+        // without being joined ends the program.
+        const int started = size();
+        stop();
+        fail("threads: only ", started, " of ", threads, " could be started (", error.what(),
+             "); use fewer");
     }
 }
 
 Team::~Team() {
+    stop();
+}
+
+void Team::stop() {
     {
         const std::lock_guard lock(mutex_);
         stopping_ = true;

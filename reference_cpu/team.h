@@ -44,7 +44,8 @@ class Worker {
 
 class Team {
   public:
-    // `threads` workers in all; the calling thread is worker 0. Throws Error unless 1 <= threads.
+    // `threads` workers in all; the calling thread is worker 0. Throws Error unless 1 <= threads,
+    // and when the system does not start so many.
     explicit Team(int threads);
     ~Team();
     Team(const Team&) = delete;
@@ -57,6 +58,7 @@ class Team {
     void run(const std::function<void(Worker&)>& body);
 
   private:
+    void stop();
     void work(int index, std::barrier<>& barrier);
     void thread_main(int index);
 

@@ -34,7 +34,7 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view utf8_text) const {
              longest_text_bytes, " are accepted");
     }
     if (const auto offset = first_invalid_utf8(utf8_text)) {
-        fail("tokenizer: the text is not valid UTF-8 at byte ", *offset);
+        fail("the text is not valid UTF-8 at byte ", *offset, "; only UTF-8 text has tokens");
     }
     std::vector<std::int32_t> ids = parts_->ids_before_text;
     for (const TextPart& part : parts_->vocabulary.added_tokens.cut(utf8_text)) {

@@ -25,7 +25,7 @@ class Loader {
         for (const std::string& name : file_.names()) {
             // Old checkpoints carry RoPE's frequencies, which the config already gives.
             if (used_.contains(name) || name.ends_with("rotary_emb.inv_freq")) continue;
-            fail("weights: tensor '", name,
+            fail(file_.where(), ": tensor '", name,
                  "' belongs to no part of a Llama decoder; it would be ignored, so the model is "
                  "refused");
         }
@@ -48,7 +48,8 @@ std::vector<float> ones(std::int64_t count) {
 
 }  // namespace
 
-ModelWeights load_weights(const SafetensorsFile& file, const ModelConfig& config) {
+ModelWeights load_weights(const SafetensorsFile& file, const ModelConfig& config,
+                          const BetweenLayers& between_layers) {
     const ModelShape& s = config.shape;
     const std::int64_t query_width = s.heads * s.head_dim;
     const std::int64_t kv_width = s.kv_heads * s.head_dim;
@@ -57,6 +58,7 @@ ModelWeights load_weights(const SafetensorsFile& file, const ModelConfig& config
     ModelWeights weights;
     weights.embedding = loader.load("model.embed_tokens.weight", {s.vocab, s.hidden});
     for (std::int64_t i = 0; i < s.layers; ++i) {
+        if (between_layers) between_layers();
         const std::string layer = "model.layers." + std::to_string(i) + ".";
         weights.layers.push_back({
             loader.load(layer + "input_layernorm.weight", {s.hidden}),
@@ -74,18 +76,18 @@ ModelWeights load_weights(const SafetensorsFile& file, const ModelConfig& config
 
     const bool head_in_file = file.has("lm_head.weight");
     if (!head_in_file && !config.tie_word_embeddings) {
-        fail(
-            "weights: config.json says tie_word_embeddings is false, but the file has no "
-            "lm_head.weight; set it to true if the embedding is the head");
+        fail(file.where(),
+             ": config.json says tie_word_embeddings is false, but the file has no lm_head.weight; "
+             "set it to true if the embedding is the head");
     }
     if (head_in_file) {
         weights.head = loader.load("lm_head.weight", {s.vocab, s.hidden});
         if (config.tie_word_embeddings) {
             if (std::memcmp(weights.head.data(), weights.embedding.data(),
                             weights.head.size() * sizeof(float)) != 0) {
-                fail(
-                    "weights: config.json says tie_word_embeddings is true, but lm_head.weight "
-                    "differs from model.embed_tokens.weight; set it to false to use the head");
+                fail(file.where(),
+                     ": config.json says tie_word_embeddings is true, but lm_head.weight differs "
+                     "from model.embed_tokens.weight; set it to false to use the head");
             }
             weights.head.clear();
         }

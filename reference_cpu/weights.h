@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,11 +31,15 @@ struct ModelWeights {
     std::vector<float> head;        // (V, d); empty: the embedding is used (tied)
 };
 
+// Called before each layer is loaded. What it throws ends the loading.
+using BetweenLayers = std::function<void()>;
+
 // Reads the tensors of a Hugging Face Llama checkpoint. Throws Error for a tensor that is missing,
 // has another shape or holds NaN or infinity, and for tensors the decoder would ignore. With
 // `tie_word_embeddings`, a head in the file must be equal to the embedding, bit for bit; a
 // different one is refused, because one of the two would be dropped.
-ModelWeights load_weights(const SafetensorsFile& file, const ModelConfig& config);
+ModelWeights load_weights(const SafetensorsFile& file, const ModelConfig& config,
+                          const BetweenLayers& between_layers = {});
 
 // Weights uniform in [-range, range) from a seed, the same on every machine; norms are 1. For tests
 // and lessons that need a model of a certain shape but not its words.

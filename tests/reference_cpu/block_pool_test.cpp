@@ -36,6 +36,25 @@ TEST(BlockPool, HandsOutEachBlockOnceAndThenNone) {
     EXPECT_EQ(pool.take_events().size(), 5u);  // a refused allocation leaves no trace
 }
 
+// As a pool in use does; the same seed gives the same order everywhere.
+TEST(BlockPool, HandsOutShuffledBlocksOnceEach) {
+    const auto order = [](std::uint64_t seed) {
+        BlockPool pool(64);
+        pool.shuffle_free_blocks(seed);
+        std::vector<std::int64_t> blocks;
+        for (int i = 0; i < 64; ++i) blocks.push_back(pool.allocate(0));
+        EXPECT_EQ(pool.free_blocks(), 0);
+        return blocks;
+    };
+    const std::vector<std::int64_t> blocks = order(1);
+    EXPECT_EQ(std::set<std::int64_t>(blocks.begin(), blocks.end()).size(), 64u);
+    EXPECT_EQ(order(1), blocks);
+    EXPECT_NE(order(2), blocks);
+    int neighbours = 0;
+    for (std::size_t i = 1; i < blocks.size(); ++i) neighbours += blocks[i] == blocks[i - 1] + 1;
+    EXPECT_LT(neighbours, 8);
+}
+
 TEST(BlockPool, TakesTheBlockFreedLastFirst) {
     BlockPool pool(4);
     for (int i = 0; i < 4; ++i) pool.allocate(0);

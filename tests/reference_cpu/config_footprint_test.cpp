@@ -85,6 +85,13 @@ TEST(FootprintConfig, LayersWithoutAFullCacheAreRefused) {
         {"layers_block_type", {"mamba", "attention"}},
         {"attn_layer_period", 8},
         {"num_kv_shared_layers", 10},
+        {"use_cla", true},
+        {"attn_type_list", {0, 0, 1}},
+        {"mamba_d_state", 16},
+        {"_sliding_window_pattern", 6},
+        {"n_head_kv", 8},
+        {"num_kv_heads", 8},
+        {"kv_of_the_next_family", "shared"},
         {"attention_chunk_size", 8192},
         {"multi_query", true},
         {"is_encoder_decoder", true},
@@ -103,11 +110,38 @@ TEST(FootprintConfig, LayersWithoutAFullCacheAreRefused) {
     EXPECT_EQ(parse(window).layers, 36);  // a window that cuts nothing off
 }
 
+// The decoder computes RoPE for a million positions; arithmetic needs no table.
+TEST(FootprintConfig, RowsOfTwoSizesAreRefused) {
+    json config = qwen3();
+    config["v_head_dim"] = 64;
+    EXPECT_THAT(refusal(config), AllOf(HasSubstr("v_head_dim is 64"), HasSubstr("128")));
+}
+
+TEST(FootprintConfig, AMissingNumberOfKvHeadsIsThatOfQueryHeadsWithANote) {
+    EXPECT_TRUE(parse(qwen3()).notes.empty());
+    json config = qwen3();
+    config.erase("num_key_value_heads");
+    EXPECT_EQ(parse(config).kv_heads, 32);
+    EXPECT_THAT(
+        parse(config).notes,
+        testing::ElementsAre("num_key_value_heads is missing; 32 (num_attention_heads) is used"));
+}
+
+TEST(FootprintConfig, TextsMayBeOfAnyLength) {
+    json config = qwen3();
+    config["max_position_embeddings"] = 10'485'760;
+    EXPECT_EQ(parse(config).layers, 36);
+}
+
 TEST(FootprintConfig, HarmlessValuesOfTheSameKeysAreAccepted) {
     json config = qwen3();
     config["layer_types"] = {"full_attention", "full_attention"};
     config["multi_query"] = false;
     config["num_kv_shared_layers"] = 0;
+    config["use_cla"] = false;
+    config["cla_share_factor"] = 2;  // unused without use_cla
+    config["qkv_bias"] = true;
+    config["v_head_dim"] = 128;  // as head_dim
     config["attention_chunk_size"] = nullptr;
     EXPECT_EQ(parse(config).layers, 36);
 }

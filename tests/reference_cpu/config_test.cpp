@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/rope.h"
 #include "support/error_text.h"
 
 namespace kvtape {
@@ -180,6 +181,19 @@ TEST(Config, SizesAreIntegersInRange) {
          {"vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers",
           "num_attention_heads", "max_position_embeddings", "rms_norm_eps", "model_type"}) {
         EXPECT_THAT(refusal(without(key)), HasSubstr(std::string(key) + " is missing"));
+    }
+}
+
+// As many positions as RoPE is computed for are read, and no more: with both numbers, not as a
+// broken contract once the weights are there.
+TEST(Config, TheLongestSequenceIsAtMostThatOfRope) {
+    EXPECT_EQ(parse(with("max_position_embeddings", 1 << 20)).max_model_len, 1 << 20);
+    EXPECT_NO_THROW(make_rope_table(2, 1 << 20, 1e4));
+    for (const int positions : {(1 << 20) + 1, 10'485'760, 1 << 24}) {
+        EXPECT_THAT(
+            refusal(with("max_position_embeddings", positions)),
+            AllOf(HasSubstr("config.json: max_position_embeddings is " + std::to_string(positions)),
+                  HasSubstr("at most 1048576 positions")));
     }
 }
 

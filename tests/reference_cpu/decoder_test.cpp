@@ -142,7 +142,7 @@ TEST_F(DecoderTest, StopsAtTheLengthLimitWithItsReason) {
 TEST_F(DecoderTest, StopsAtTheMemoryCapWithItsBytes) {
     const Model<float> model = tiny_model(tiny_llama, 1000);
     const LengthLimit limit =
-        length_limit(1000, 4096, kv_bytes_per_token(tiny_llama, KvDtype::f16));
+        limit_by_memory({1000}, 4096, kv_bytes_per_token(tiny_llama, KvDtype::f16));
     for (const std::int64_t block_size : {0, 16}) {
         std::unique_ptr<KvCache> cache;
         if (block_size == 0) {
@@ -252,6 +252,35 @@ TEST_F(DecoderTest, SamplesTheSameTokensForTheSameSeed) {
     EXPECT_EQ(a, b);
     r.sampling.seed = 43;
     EXPECT_NE(run(*all_caches()[0], r).generation.token_ids, a);
+}
+
+// Weights may be finite and their sums not. Nothing can be picked from such logits; the pass is
+// reported all the same, with the accesses that led there.
+TEST_F(DecoderTest, EndsAsFailedWhenALogitIsNotFinite) {
+    ModelWeights weights = tiny_weights(tiny_llama);
+    for (float& weight : weights.final_norm) weight = 1e38f;
+    std::fill(weights.head.begin(), weights.head.end(), 0.0f);
+    for (std::int64_t i = 0; i < tiny_llama.hidden; ++i) {  // one large row: token 7
+        weights.head[static_cast<std::size_t>(7 * tiny_llama.hidden + i)] = 100;
+    }
+    model_ = Model<float>(config_of(tiny_llama, max_model_len), weights);
+    for (const double temperature : {0.0, 1.0}) {
+        for (const auto& cache : all_caches()) {
+            Request r = request(4, 8);
+            r.sampling.temperature = temperature;
+            const auto [generation, steps] = run(*cache, r);
+            EXPECT_EQ(generation.finish_reason, FinishReason::failed);
+            EXPECT_THAT(generation.finish_detail,
+                        testing::MatchesRegex(
+                            "the logit of token 7 is -?infinity; the weights are damaged, or too "
+                            "large to compute with in float32"));
+            EXPECT_TRUE(generation.token_ids.empty());
+            ASSERT_EQ(steps.size(), 1u);
+            EXPECT_EQ(steps[0].queue.running, 0);
+            EXPECT_TRUE(steps[0].spans[0].sampled.empty());
+            EXPECT_FALSE(steps[0].writes.empty());
+        }
+    }
 }
 
 TEST_F(DecoderTest, PutsTheBytesOfTokensOnTheTape) {

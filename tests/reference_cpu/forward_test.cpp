@@ -82,21 +82,55 @@ TEST_F(Forward, RefusesASequenceTwiceInABatch) {
     EXPECT_THROW(run(no_cache, {{3, 0, all.first(2)}, {3, 0, all.first(2)}}), ContractViolation);
 }
 
-// The pool has room for the first sequence of the batch, not for the second. Nothing is stored for
-// either, what was reserved serves the next try, and no block is lost.
-TEST_F(Forward, StoresNothingWhenTheBatchDoesNotFit) {
+// The pool has room for each sequence of the batch, not for both. The batch is refused as a whole:
+// the first one takes no block either, and a smaller batch finds the cache as it was.
+TEST_F(Forward, LeavesTheCacheAsItWasWhenTheBatchDoesNotFit) {
     const std::span<const std::int32_t> all = tokens_;
     PagedCache cache(tiny_llama, KvDtype::f32, 4, 4), fresh(tiny_llama, KvDtype::f32, 4, 4);
     run(cache, {{0, 0, all.first(3)}});
+    const std::int64_t held = cache.bytes_held();
+    cache.take_pool_events();
     EXPECT_THAT(refusal(cache, {{1, 0, all.first(6)}, {0, 3, all.subspan(3, 8)}}),
-                HasSubstr("paged cache"));
+                "paged cache: 2 sequences together need 4 more blocks for 17 tokens, 3 of 4 are "
+                "free (12 tokens); use a larger pool or fewer sequences");
+    EXPECT_TRUE(cache.take_pool_events().empty());
+    EXPECT_EQ(cache.bytes_held(), held);
+    EXPECT_EQ(cache.pool().free_blocks(), 3);
+    EXPECT_TRUE(cache.block_table(1).empty());
     EXPECT_EQ(cache.length(0), 3);
     EXPECT_EQ(cache.length(1), 0);
+
     EXPECT_EQ(run(cache, {{1, 0, all.first(6)}}), run(fresh, {{1, 0, all.first(6)}}));
     EXPECT_EQ(cache.block_table(1).size(), 2u);
     cache.release(0);
     cache.release(1);
     EXPECT_EQ(cache.pool().free_blocks(), 4);
+}
+
+// The same where a sequence would first have to copy a block that it shares.
+TEST_F(Forward, CopiesNoSharedBlockForABatchThatDoesNotFit) {
+    const std::span<const std::int32_t> all = tokens_;
+    PagedCache cache(tiny_llama, KvDtype::f32, 4, 4);
+    run(cache, {{0, 0, all.first(6)}});
+    cache.fork(0, 1);
+    cache.take_pool_events();
+    EXPECT_NE(refusal(cache, {{1, 6, all.subspan(6, 1)}, {2, 0, all.first(8)}}), "computed");
+    EXPECT_TRUE(cache.take_pool_events().empty());
+    EXPECT_EQ(cache.pool().free_blocks(), 2);
+    EXPECT_EQ(cache.block_table(0)[1], cache.block_table(1)[1]);
+    // Both owners write: one copies, the other keeps the block. One free block is enough.
+    run(cache, {{1, 6, all.subspan(6, 1)}, {2, 0, all.first(4)}});
+    run(cache, {{0, 6, all.subspan(6, 1)}});
+    EXPECT_EQ(cache.pool().free_blocks(), 0);
+}
+
+// The arrays of a contiguous cache are per sequence: one that is too long makes none for the rest.
+TEST_F(Forward, MakesNoArrayForABatchWithASequenceThatIsTooLong) {
+    const std::span<const std::int32_t> all = tokens_;
+    ContiguousCache cache(tiny_llama, KvDtype::f32, 8);
+    EXPECT_THAT(refusal(cache, {{1, 0, all.first(6)}, {2, 0, all.first(9)}}),
+                AllOf(HasSubstr("sequence 2"), HasSubstr("9 positions"), HasSubstr("8")));
+    EXPECT_EQ(cache.bytes_held(), 0);
 }
 
 TEST_F(Forward, GivesRowsOfLogitsInTheOrderOfTheSpans) {

@@ -91,7 +91,7 @@ TEST_F(Golden, GreedyDecodingGoesOnAlike) {
                 << "token " << compared;
             ++compared;
         }
-        EXPECT_GT(compared, 0u);
+        EXPECT_GE(compared, 20u);
     }
 }
 

@@ -170,6 +170,22 @@ TEST_F(OutputHead, AModelLoadsFromItsDirectory) {
     Team team(1);
     EXPECT_EQ(feed_one(model, cache, team, random_tokens(8, tiny_llama.vocab, 1), {8}).logits,
               logits(tied_, true));
+    // Loading can be given up before each layer that is read, and before each that is packed.
+    const std::int64_t chances = 2 * tiny_llama.layers;
+    for (std::int64_t given_up_at = 0; given_up_at <= chances; ++given_up_at) {
+        std::int64_t calls = 0;
+        const auto load = [&] {
+            load_model(directory.string(), std::nullopt, [&] {
+                if (calls++ == given_up_at) throw 1;
+            });
+        };
+        if (given_up_at < chances) {
+            EXPECT_THROW(load(), int);
+        } else {
+            EXPECT_NO_THROW(load());
+        }
+        EXPECT_EQ(calls, std::min(given_up_at + 1, chances));
+    }
     std::filesystem::remove(directory / "config.json");
     EXPECT_THROW(load_model(directory.string()), Error);
     std::filesystem::remove_all(directory);

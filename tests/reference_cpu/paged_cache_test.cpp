@@ -3,10 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <new>
 
 #include "core/check.h"
 #include "support/log_keys.h"
 #include "support/peek.h"
+#include "support/sanitized.h"
 #include "support/tiny_models.h"
 #include "support/transcript.h"
 
@@ -28,6 +32,23 @@ TEST(PagedCache, RefusesSizesThatAreNotPositive) {
     EXPECT_THROW(PagedCache(tiny_llama, KvDtype::f32, 0, 4), Error);
     EXPECT_THROW(PagedCache(tiny_llama, KvDtype::f32, -2, 4), Error);
     EXPECT_THROW(PagedCache(tiny_llama, KvDtype::f32, 4, 0), Error);
+}
+
+// A pool that no machine has memory for is refused before any of it is written to, also the free
+// list, which alone would be 1 GiB here: otherwise a typing error takes the machine's last page.
+TEST(PagedCache, TouchesNoMemoryForAPoolThatIsTooLarge) {
+    if (memory_is_sanitized) GTEST_SKIP() << "a sanitizer ends the program instead";
+    const auto peak_kib = [] {
+        rusage usage{};
+        getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_maxrss;
+    };
+    constexpr ModelShape large{64, 64, 64, 64, 64, 64, 64};  // 2 MiB of K and V per f32 position
+    const auto before = peak_kib();
+    EXPECT_THROW(PagedCache(large, KvDtype::f32, 16, std::int64_t{1} << 26), std::bad_alloc);
+    EXPECT_LT(peak_kib() - before, 100 << 10);
+    EXPECT_THROW(PagedCache(large, KvDtype::f32, 16, std::int64_t{1} << 40), Error);
+    EXPECT_THROW(PagedCache(large, KvDtype::f32, std::int64_t{1} << 60, 16), Error);
 }
 
 // PC-PG-01
@@ -208,6 +229,30 @@ TEST(PagedCache, RefusesACopyWithoutAFreeBlock) {
     EXPECT_THAT(cache.block_table(2), testing::ElementsAreArray(cache.block_table(1)));
     cache.release(1);
     EXPECT_NO_THROW(cache.reserve(2, 7));  // now the block is its own
+}
+
+// Of three owners that write into the block they share, two copy it; the last one keeps it. That is
+// also what is counted before anything is taken.
+TEST(PagedCache, CountsTheCopiesThatABatchNeeds) {
+    for (const std::int64_t blocks : {3, 4}) {
+        PagedCache cache(log_key_shape, KvDtype::f32, 4, blocks);
+        log_key_chunk(cache, 6, 1);
+        cache.fork(1, 2);
+        cache.fork(1, 3);
+        cache.take_pool_events();
+        const std::vector<Reservation> two = {{1, 7}, {3, 8}}, three = {{1, 7}, {2, 7}, {3, 8}};
+        EXPECT_EQ(cache.blocks_needed(two), 2);
+        EXPECT_EQ(cache.blocks_needed(three), 2);
+        EXPECT_EQ(cache.blocks_needed(std::vector<Reservation>{{1, 6}, {2, 9}, {9, 4}}), 3);
+        if (blocks == 3) {
+            EXPECT_THROW(cache.reserve_all(three), Error);
+            EXPECT_TRUE(cache.take_pool_events().empty());
+        } else {
+            cache.reserve_all(three);
+            EXPECT_EQ(count(cache.take_pool_events(), PoolEventKind::copy_on_write), 2);
+            EXPECT_EQ(cache.pool().free_blocks(), 0);
+        }
+    }
 }
 
 // Blocks that were reserved for a pass that never came hold no rows: a fork has no share in them,

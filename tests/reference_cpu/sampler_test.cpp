@@ -6,9 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "core/check.h"
+#include "support/error_text.h"
 
 namespace kvtape {
 namespace {
@@ -51,17 +53,29 @@ TEST(Sampler, TheMarginIsThatOfTheTwoLargest) {
     EXPECT_EQ(greedy({7, 4, 1}).margin, 3);
     EXPECT_EQ(greedy({4, 7}).margin, 3);
     EXPECT_EQ(greedy({-9, -3, -5}).margin, 2);
-    EXPECT_EQ(greedy({-inf, 3}).margin, inf);
+    EXPECT_EQ(greedy({-3e38f, 3e38f}).margin, inf);  // too large for a float
     EXPECT_EQ(greedy({5}).id, 0);
 }
 
-TEST(Sampler, RefusesNaNWhereverItStands) {
-    const float nan = std::numeric_limits<float>::quiet_NaN();
-    for (std::size_t place = 0; place < 3; ++place) {
-        std::vector<float> logits = {1, 2, 3};
-        logits[place] = nan;
-        EXPECT_THROW(greedy(logits), Error) << place;
+// An infinity has no distance from another one, so there is neither a margin nor an order by
+// likelihood.
+TEST(Sampler, RefusesNaNAndInfinityWhereverTheyStand) {
+    const std::pair<float, std::string> not_finite[] = {
+        {std::numeric_limits<float>::quiet_NaN(), "NaN"},
+        {-std::numeric_limits<float>::quiet_NaN(), "NaN"},
+        {inf, "infinity"},
+        {-inf, "-infinity"}};
+    for (const auto& [value, name] : not_finite) {
+        for (std::size_t place = 0; place < 3; ++place) {
+            std::vector<float> logits = {1, 2, 3};
+            logits[place] = value;
+            const std::string expected =
+                "the logit of token " + std::to_string(place) + " is " + name;
+            EXPECT_EQ(error_text([&] { greedy(logits); }), expected);
+            EXPECT_EQ(error_text([&] { histogram(logits, {1, 0.5, 1}, 1); }), expected);
+        }
     }
+    EXPECT_THROW(greedy({inf, inf, 0}), Error);
     EXPECT_THROW(greedy({}), ContractViolation);
 }
 
@@ -101,13 +115,13 @@ TEST(Sampler, IsRepeatable) {
 }
 
 // Close to temperature 0 all others have a weight of 0, however far they lie behind: exp of -2,000,
-// -20,000 or minus infinity is not garbage.
+// -20,000 or less is not garbage.
 TEST(Sampler, NearTemperatureZeroIsGreedy) {
     for (const double temperature : {1e-2, 1e-3, 1e-4, 1e-8, 1e-300, 5e-324}) {
         for (const std::vector<float>& logits : {std::vector<float>{1, 21, 3},
                                                  {20, 1, -40},
                                                  {-1000, 5, 1e30f},
-                                                 {-inf, -3e38f, 3e38f},
+                                                 {-3.4e38f, -3e38f, 3e38f},
                                                  {0, 7.5f, 14.25f, -800}}) {
             const std::int32_t best = greedy(logits).id;
             const auto counts = histogram(logits, {temperature, 1, 3}, 50);

@@ -2,12 +2,18 @@
 #include "reference_cpu/team.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 
 #include "core/check.h"
+#include "support/sanitized.h"
 
 namespace kvtape {
 namespace {
@@ -17,6 +23,30 @@ TEST(Team, NeedsAThread) {
     EXPECT_THROW(Team(-3), Error);
     EXPECT_EQ(Team(1).size(), 1);
     EXPECT_EQ(Team(5).size(), 5);
+}
+
+// Each thread needs address space for its stack. In a child process with little of it left, the
+// threads that did start are joined, and one line says how many they were.
+TEST(Team, SaysHowManyThreadsCouldBeStarted) {
+    if (memory_is_sanitized) GTEST_SKIP() << "a sanitizer needs more address space than the limit";
+    const auto start_too_many = [] {
+        std::int64_t pages = 0;
+        std::ifstream("/proc/self/statm") >> pages;
+        const rlim_t now = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE));
+        rlimit limit{};
+        if (getrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+        limit.rlim_cur = std::min(now + (rlim_t{64} << 20), limit.rlim_max);
+        if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+        try {
+            const Team team(1000);
+        } catch (const Error& error) {
+            std::fprintf(stderr, "%s\n", error.what());
+            _exit(0);
+        }
+        _exit(1);
+    };
+    EXPECT_EXIT(start_too_many(), testing::ExitedWithCode(0),
+                "^threads: only [0-9]+ of 1000 could be started \\(.+\\); use fewer\n$");
 }
 
 TEST(Team, SharesCoverEverythingOnceAndDifferByAtMostOne) {

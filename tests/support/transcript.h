@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "core/random.h"
@@ -23,8 +24,8 @@ struct RowId {
 };
 
 struct Transcript {
-    std::vector<float> logits;            // (T, V)
-    std::map<RowId, std::uint64_t> rows;  // hash of the stored codes
+    std::vector<float> logits;          // (T, V)
+    std::map<RowId, std::string> rows;  // the stored codes, D each
 };
 
 // What a sequence is fed: its tokens, cut into passes of so many tokens.
@@ -61,14 +62,19 @@ struct Progress {
     std::int64_t end() const { return fed + feed->passes[pass]; }
 };
 
-inline void note_rows(const std::vector<RowDigest>& digests, SequenceId sequence, Transcript& t) {
-    for (const auto& [row, digest] : digests) {
-        if (row.sequence != sequence) continue;
-        const RowId id{row.layer, row.kv_head, row.kind, row.position};
-        const auto [known, inserted] = t.rows.emplace(id, digest);
-        // Without a cache a row is computed again and again: always to the same bits.
-        EXPECT_TRUE(inserted || known->second == digest)
-            << "layer " << id.layer << ", position " << id.position << " changed";
+inline void note_rows(const std::vector<StoredRows>& stored, std::int64_t row_bytes,
+                      SequenceId sequence, Transcript& t) {
+    for (const StoredRows& rows : stored) {
+        if (rows.sequence != sequence) continue;
+        RowId id{rows.layer, rows.kv_head, rows.kind, rows.position_begin};
+        const auto bytes = static_cast<std::size_t>(row_bytes);
+        for (std::size_t begin = 0; begin < rows.codes.size(); begin += bytes, ++id.position) {
+            const std::string codes = rows.codes.substr(begin, bytes);
+            const auto [known, inserted] = t.rows.emplace(id, codes);
+            // Without a cache a row is computed again and again: always to the same bits.
+            EXPECT_TRUE(inserted || known->second == codes)
+                << "layer " << id.layer << ", position " << id.position << " changed";
+        }
     }
 }
 
@@ -83,7 +89,6 @@ inline std::vector<Transcript> feed(const Model<float>& model, KvCache& cache, T
     std::vector<detail::Progress> all;
     for (std::size_t i = 0; i < feeds.size(); ++i) all.push_back({&feeds[i], &transcripts[i]});
 
-    Recorder recorder(team.size(), {.digests = true});
     for (;;) {
         std::erase_if(all, [](const detail::Progress& p) { return p.done(); });
         if (all.empty()) return transcripts;
@@ -103,6 +108,8 @@ inline std::vector<Transcript> feed(const Model<float>& model, KvCache& cache, T
                              std::span(what.tokens).subspan(begin, all[i].end() - begin),
                              all[i].end() - all[i].fed});
         }
+        // A recorder of one pass lists all of its rows, also those that an earlier pass stored.
+        Recorder recorder(team.size(), {.codes = true});
         const auto result = forward(model, spans, cache, recorder, team);
         const auto accesses = recorder.take_step();
 
@@ -112,7 +119,7 @@ inline std::vector<Transcript> feed(const Model<float>& model, KvCache& cache, T
             const auto logits_end = logits + (p.end() - p.fed) * vocab;
             p.transcript->logits.insert(p.transcript->logits.end(), logits, logits_end);
             logits = logits_end;
-            detail::note_rows(accesses.digests, p.feed->sequence, *p.transcript);
+            detail::note_rows(accesses.rows, cache.row_bytes(), p.feed->sequence, *p.transcript);
             p.fed = p.end();
             ++p.pass;
         }
@@ -125,7 +132,7 @@ inline Transcript feed_one(const Model<float>& model, KvCache& cache, Team& team
     return feed(model, cache, team, {{sequence, tokens, passes}}).front();
 }
 
-// Compares all logits with memcmp and all rows, and names the first of each that differs.
+// Compares the bytes of all logits and of all rows, and names the first of each that differs.
 inline testing::AssertionResult same_bits(const Transcript& actual, const Transcript& expected) {
     if (actual.logits.size() != expected.logits.size()) {
         return testing::AssertionFailure()
