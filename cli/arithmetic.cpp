@@ -10,6 +10,7 @@
 #include "cli/arithmetic_report.h"
 #include "cli/exit_code.h"
 #include "cli/model_options.h"
+#include "cli/number_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/units.h"
@@ -108,27 +109,26 @@ int arithmetic(const ArithmeticOptions& options) {
 
 Action add_arithmetic(CLI::App& verb) {
     const auto options = std::make_shared<ArithmeticOptions>();
-    verb.add_option("--lengths", options->lengths, "numbers of tokens n, with commas between them")
-        ->delimiter(',')
+    const auto parse_lengths = [options](const std::string& text) {
+        options->lengths = parse_numbers<std::int64_t>("--lengths", text);
+    };
+    add_parsed(verb, "--lengths", parse_lengths, "numbers of tokens n, with commas between them")
         ->type_name("LIST")
-        ->capture_default_str();
+        ->default_str("16,32,64,128,256,512");
     CLI::Option* const model =
         verb.add_option("--model", options->model,
                         "folder of a model (default: random weights of the shape given below)")
             ->type_name("DIR");
-    const auto add_size = [&](const char* option, std::int64_t& size, const char* letter) {
-        verb.add_option(option, size, letter)
-            ->type_name("N")
-            ->capture_default_str()
-            ->excludes(model);
+    const auto add_size = [&](const char* option, std::int64_t& size, const char* meaning) {
+        add_number(verb, option, size, meaning)->type_name("N")->excludes(model);
     };
-    add_size("--layers", options->shape.layers, "L");
-    add_size("--hidden", options->shape.hidden, "d");
-    add_size("--heads", options->shape.heads, "H");
-    add_size("--kv-heads", options->shape.kv_heads, "G");
-    add_size("--head-dim", options->shape.head_dim, "D");
-    add_size("--ffn", options->shape.ffn, "F");
-    add_size("--vocab", options->shape.vocab, "V");
+    add_size("--layers", options->shape.layers, "L, layers");
+    add_size("--hidden", options->shape.hidden, "d, numbers of the residual stream");
+    add_size("--heads", options->shape.heads, "H, query heads");
+    add_size("--kv-heads", options->shape.kv_heads, "G, heads of K and V");
+    add_size("--head-dim", options->shape.head_dim, "D, numbers of a head");
+    add_size("--ffn", options->shape.ffn, "F, inner numbers of the MLP");
+    add_size("--vocab", options->shape.vocab, "V, tokens there are");
     add_threads_option(verb, options->threads);
     verb.add_flag("--json", options->json, "print the result as JSON, and nothing else");
     verb.footer(

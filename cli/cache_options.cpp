@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 
+#include "cli/number_options.h"
 #include "cli/units.h"
 #include "core/check.h"
 #include "reference_cpu/contiguous_cache.h"
@@ -19,10 +20,6 @@ constexpr std::int64_t most_blocks = std::int64_t{1} << 40;
 
 bool is_fp8(KvDtype dtype) {
     return bytes_per_element(dtype) == 1;
-}
-
-void lower(LengthLimit& limit, std::int64_t tokens, const std::string& reason) {
-    if (tokens < limit.tokens) limit = {tokens, reason};
 }
 
 // Blocks of the pool: as asked for, as many as the memory holds, or enough for one sequence.
@@ -50,14 +47,13 @@ void add_cache_options(CLI::App& verb, CacheOptions& options) {
                     "number format of the stored rows: f32, f16, bf16, fp8_e4m3 (or fp8), fp8_e5m2")
         ->type_name("DTYPE")
         ->capture_default_str();
-    verb.add_option("--kv-scale", options.scale, "fp8 stores value / scale (default: 1)")
+    add_number(verb, "--kv-scale", options.scale, "fp8 stores value / scale (default: 1)")
         ->type_name("X");
-    verb.add_option("--block-size", options.block_size, "tokens per block of the paged cache")
-        ->type_name("B")
-        ->capture_default_str();
+    add_number(verb, "--block-size", options.block_size, "tokens per block of the paged cache")
+        ->type_name("B");
     CLI::Option* const blocks =
-        verb.add_option("--blocks", options.blocks,
-                        "blocks in the pool of the paged cache (default: enough for one sequence)")
+        add_number(verb, "--blocks", options.blocks,
+                   "blocks in the pool of the paged cache (default: enough for one sequence)")
             ->type_name("N");
     verb.add_option("--kv-cache-memory-bytes", options.memory,
                     "memory for the cache, such as 64MiB; it caps the length of the sequence")
@@ -83,19 +79,24 @@ void check(const CacheOptions& options) {
 }
 
 LengthLimit cache_length_limit(const CacheOptions& options, const ModelShape& shape,
-                               std::int64_t max_model_len, const std::vector<std::string>& kinds) {
+                               LengthLimit limit, const std::vector<std::string>& kinds) {
     check(options);
-    LengthLimit limit{max_model_len};
+    const std::int64_t max_model_len = limit.tokens;
     if (options.memory) {
-        limit = length_limit(max_model_len, parse_bytes("--kv-cache-memory-bytes", *options.memory),
-                             kv_bytes_per_token(shape, parse_kv_dtype(options.dtype)));
+        limit = limit_by_memory(limit, parse_bytes("--kv-cache-memory-bytes", *options.memory),
+                                kv_bytes_per_token(shape, parse_kv_dtype(options.dtype)));
     }
     const bool paged = std::find(kinds.begin(), kinds.end(), "paged") != kinds.end();
     if (paged && (options.blocks || options.memory)) {
         const std::int64_t blocks = pool_blocks(options, shape, max_model_len);
-        lower(limit, checked_product(blocks, options.block_size, "blocks and block size"),
-              "the pool's " + std::to_string(blocks) + " blocks of " +
-                  std::to_string(options.block_size) + " tokens");
+        const std::int64_t tokens =
+            checked_product(blocks, options.block_size, "blocks and block size");
+        if (tokens < limit.tokens) {
+            limit = {tokens,
+                     "the pool's " + counted(blocks, "block") + " of " +
+                         counted(options.block_size, "token"),
+                     "allow more blocks"};
+        }
     }
     return limit;
 }
@@ -117,8 +118,10 @@ std::unique_ptr<KvCache> make_cache(const std::string& kind, const CacheOptions&
         return std::make_unique<ContiguousCache>(shape, dtype, limit.tokens, scale);
     }
     if (kind == "paged") {
-        return std::make_unique<PagedCache>(shape, dtype, options.block_size,
-                                            pool_blocks(options, shape, limit.tokens), scale);
+        auto cache = std::make_unique<PagedCache>(shape, dtype, options.block_size,
+                                                  pool_blocks(options, shape, limit.tokens), scale);
+        if (options.used_pool_seed) cache->shuffle_free_blocks(*options.used_pool_seed);
+        return cache;
     }
     fail("unknown cache '", kind, "'; use none, contiguous or paged");
 }

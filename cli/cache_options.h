@@ -22,6 +22,8 @@ struct CacheOptions {
     std::int64_t block_size = 16;        // B, paged only
     std::optional<std::int64_t> blocks;  // of the pool, paged only; absent: enough for one sequence
     std::optional<std::string> memory;   // bytes for the cache, with or without a unit
+    // No option: the demo shows a pool that has been in use (BlockPool::shuffle_free_blocks).
+    std::optional<std::uint64_t> used_pool_seed = std::nullopt;
 };
 
 // Adds --kv-cache-dtype, --kv-scale, --block-size, --blocks and --kv-cache-memory-bytes.
@@ -30,9 +32,10 @@ void add_cache_options(CLI::App& verb, CacheOptions& options);
 // Throws Error for the first option that is out of range.
 void check(const CacheOptions& options);
 
-// The longest sequence that all caches of these kinds ("none", "contiguous", "paged") can serve.
+// The longest sequence that all caches of these kinds ("none", "contiguous", "paged") can serve:
+// `limit`, or less.
 LengthLimit cache_length_limit(const CacheOptions& options, const ModelShape& shape,
-                               std::int64_t max_model_len, const std::vector<std::string>& kinds);
+                               LengthLimit limit, const std::vector<std::string>& kinds);
 
 // An empty cache for one sequence of up to `limit.tokens` tokens. The contiguous cache reserves
 // that much, as such caches do; the one that forgets needs room for one pass, which has at most as

@@ -6,7 +6,6 @@
 
 #include "cli/comparison_report.h"
 #include "cli/comparison_run.h"
-#include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/request_options.h"
@@ -36,14 +35,13 @@ int compare_decoders(const CompareOptions& options) {
         make_request(options.request, prompt_ids(options.prompt, loaded), config);
 
     std::int64_t generated = 0;
+    const auto show_progress = [&](const Step& step) {
+        if (step.lane == 0 && !step.spans.front().sampled.empty()) generated += 1;
+        progress.update("three decoders in lockstep, " + counted(generated, "token") + " so far");
+    };
     const ComparisonRun run =
-        run_comparison(loaded, request, max_model_len(options.request, config), options.cache,
-                       options.model.threads, options.tape, [&](const Step& step) {
-                           if (step.lane == 0 && !step.spans.front().sampled.empty())
-                               generated += 1;
-                           progress.update("three decoders in lockstep, " +
-                                           std::to_string(generated) + " tokens so far");
-                       });
+        run_comparison(loaded, request, length_limit(options.request, config), options.cache,
+                       options.model.threads, options.tape, {.begins = {}, .step = show_progress});
     progress.stop();
 
     const std::string warning = loss_warning(options.cache, comparison_losses(run));
@@ -59,9 +57,7 @@ int compare_decoders(const CompareOptions& options) {
                   " steps; look into it with 'kvtape inspect'\n");
         }
     }
-    if (run.comparison.verdict == Verdict::equal_bits) return exit_code::ok;
-    say(verdict_line(run));
-    return exit_code::broken_promise;
+    return conclude(run);
 }
 
 }  // namespace
@@ -75,11 +71,10 @@ Action add_compare(CLI::App& verb) {
     add_tape_options(verb, options->tape);
     verb.add_flag("--json", options->json, "print the result as JSON, and nothing else");
     verb.footer(
-        "The decoders run in lockstep, one pass of each in turn. The logits of every step and "
-        "every\n"
-        "row of K and V that any of them stores are compared bit for bit. Times include the "
-        "recording\n"
-        "and hashing of every access.\n"
+        "The decoders run in lockstep, one pass of each in turn. The logits of every step are "
+        "compared\n"
+        "bit for bit; so is every row of K and V that any of them stores, by a 64-bit hash of its\n"
+        "bytes. Times include the recording and hashing of every access.\n"
         "\n"
         "Examples:\n"
         "  kvtape compare --prompt \"Mia has 4821. Ben has\" --max-tokens 50\n"

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cli/exit_code.h"
+#include "cli/output.h"
 #include "cli/run_report.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -110,6 +112,12 @@ std::string verdict_line(const ComparisonRun& run) {
                 place_of(*comparison.first_difference);
     }
     return line;
+}
+
+int conclude(const ComparisonRun& run) {
+    if (run.comparison.verdict == Verdict::equal_bits) return exit_code::ok;
+    say(verdict_line(run));
+    return exit_code::broken_promise;
 }
 
 std::string margin_line(const ComparisonRun& run) {

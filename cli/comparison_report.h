@@ -15,6 +15,9 @@ std::string comparison_table(const ComparisonRun& run);
 // One line: that every bit is equal, and of how many rows, or where the first difference is.
 std::string verdict_line(const ComparisonRun& run);
 
+// The exit code. Bits that differ are also said on standard error.
+int conclude(const ComparisonRun& run);
+
 // Also says how large the differences of the logits are and how close the nearest tie was, without
 // which a verdict of "rounding" or "near-tie" could not be judged.
 std::string margin_line(const ComparisonRun& run);

@@ -2,13 +2,11 @@
 
 namespace kvtape {
 
-ComparisonRun run_comparison(const LoadedModel& loaded, const Request& request,
-                             std::int64_t max_model_len, const CacheOptions& cache_options,
-                             int threads, const TapeOptions& tape_options,
-                             const std::function<void(const Step&)>& on_step) {
+ComparisonRun run_comparison(const LoadedModel& loaded, const Request& request, LengthLimit limit,
+                             const CacheOptions& cache_options, int threads,
+                             const TapeOptions& tape_options, const ComparisonWatch& watch) {
     const ModelShape& shape = loaded.model.config.shape;
-    const LengthLimit limit =
-        cache_length_limit(cache_options, shape, max_model_len, compared_caches);
+    limit = cache_length_limit(cache_options, shape, limit, compared_caches);
     std::vector<std::unique_ptr<KvCache>> caches;
     TapeHeader header{loaded.name, shape, limit.tokens, {}};
     for (const std::string& kind : compared_caches) {
@@ -17,6 +15,7 @@ ComparisonRun run_comparison(const LoadedModel& loaded, const Request& request,
     }
 
     Team team(threads);
+    if (replaces_a_file(tape_options)) admit(request, limit);
     TapeFile tape(tape_options, header);
     ComparisonRun run;
     run.prompt_tokens = std::ssize(request.prompt);
@@ -24,9 +23,11 @@ ComparisonRun run_comparison(const LoadedModel& loaded, const Request& request,
         tape.write(step);
         for (const SpanRecord& span : step.spans) run.logit_rows += span.logit_rows;
         for (const WriteRun& written : step.writes) run.kv_rows += written.rows();
-        if (on_step) on_step(step);
+        if (watch.step) watch.step(step);
     };
     tape.record([&] {
+        admit(request, limit);
+        if (watch.begins) watch.begins();
         run.comparison = compare(
             loaded.model, caches, team, request, limit,
             [&](std::int32_t id) { return loaded.bytes_of(id); }, listen, tape_options.values);

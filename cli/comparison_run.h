@@ -25,11 +25,16 @@ struct ComparisonRun {
 // The lanes of the tape, in this order.
 inline const std::vector<std::string> compared_caches = {"none", "contiguous", "paged"};
 
+// Who watches the run: `begins` is called when nothing stands in its way any more, `step` after
+// every pass. Either may be empty.
+struct ComparisonWatch {
+    std::function<void()> begins;
+    std::function<void(const Step&)> step;
+};
+
 // Runs NoCache, ContiguousCache and PagedCache in lockstep.
-//   on_step   called after every pass; may be empty
-ComparisonRun run_comparison(const LoadedModel& loaded, const Request& request,
-                             std::int64_t max_model_len, const CacheOptions& cache_options,
-                             int threads, const TapeOptions& tape_options,
-                             const std::function<void(const Step&)>& on_step);
+ComparisonRun run_comparison(const LoadedModel& loaded, const Request& request, LengthLimit limit,
+                             const CacheOptions& cache_options, int threads,
+                             const TapeOptions& tape_options, const ComparisonWatch& watch);
 
 }  // namespace kvtape

@@ -8,6 +8,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/footprint_report.h"
+#include "cli/number_options.h"
 #include "cli/output.h"
 #include "cli/units.h"
 #include "cli/verbs.h"
@@ -119,45 +120,47 @@ Action add_footprint(CLI::App& verb) {
     const auto options = std::make_shared<FootprintOptions>();
     verb.add_option("--config", options->config, "config.json of a Hugging Face checkpoint")
         ->type_name("FILE");
-    verb.add_option("--layers", options->layers, "L")->type_name("N");
-    verb.add_option("--heads", options->heads,
-                    "H, query heads: checked and shown; they cost no cache")
+    add_number(verb, "--layers", options->layers, "L, layers")->type_name("N");
+    add_number(verb, "--heads", options->heads,
+               "H, query heads: checked and shown; they cost no cache")
         ->type_name("N");
-    verb.add_option("--kv-heads", options->kv_heads, "G")->type_name("N");
-    verb.add_option("--head-dim", options->head_dim, "D")->type_name("N");
+    add_number(verb, "--kv-heads", options->kv_heads, "G, heads of K and V")->type_name("N");
+    add_number(verb, "--head-dim", options->head_dim, "D, numbers of a row of K or V")
+        ->type_name("N");
     verb.add_option("--dtype,--kv-cache-dtype", options->dtype,
                     "f32, f16, bf16, fp8_e4m3, fp8_e5m2")
         ->type_name("DTYPE")
         ->capture_default_str();
-    verb.add_option("--tokens", options->tokens, "length of a sequence")->type_name("N");
-    verb.add_option("--sequences", options->sequences, "how many such sequences")
+    CLI::Option* const tokens =
+        add_number(verb, "--tokens", options->tokens, "length of a sequence")->type_name("N");
+    add_number(verb, "--sequences", options->sequences, "how many such sequences")
         ->type_name("N")
-        ->capture_default_str();
-    verb.add_option("--block-size", options->block_size, "tokens per block (default: not paged)")
+        ->needs(tokens);
+    add_number(verb, "--block-size", options->block_size, "tokens per block (default: not paged)")
         ->type_name("B");
     CLI::Option* const budget = verb.add_option("--budget", options->budget,
                                                 "memory for the cache: bytes, or such as 24GiB")
                                     ->type_name("BYTES");
     CLI::Option* const blocks =
-        verb.add_option("--blocks", options->blocks, "blocks there are for the cache")
+        add_number(verb, "--blocks", options->blocks, "blocks there are for the cache")
             ->type_name("N")
             ->excludes(budget);
     CLI::Option* const total =
-        verb.add_option("--total", options->total, "memory of the device, in GiB")
+        add_number(verb, "--total", options->total, "memory of the device, in GiB")
             ->type_name("GIB")
             ->excludes(budget)
             ->excludes(blocks);
-    verb.add_option("--fraction,--gpu-memory-utilization", options->terms.fraction,
-                    "share of the total that may be used")
-        ->needs(total)
-        ->capture_default_str();
-    verb.add_option("--weights", options->terms.weights, "of it for the weights, in GiB")
+    add_number(verb, "--fraction,--gpu-memory-utilization", options->terms.fraction,
+               "share of the total that may be used")
+        ->type_name("X")
+        ->needs(total);
+    add_number(verb, "--weights", options->terms.weights, "of it for the weights, in GiB")
         ->type_name("GIB")
         ->needs(total);
-    verb.add_option("--activations", options->terms.activations, "for activations, in GiB")
+    add_number(verb, "--activations", options->terms.activations, "for activations, in GiB")
         ->type_name("GIB")
         ->needs(total);
-    verb.add_option("--other", options->terms.other, "for anything else, in GiB")
+    add_number(verb, "--other", options->terms.other, "for anything else, in GiB")
         ->type_name("GIB")
         ->needs(total);
     verb.add_flag("--json", options->json, "print the result as JSON, and nothing else");

@@ -115,9 +115,8 @@ Json Footprint::json() const {
         json["per_block"] = json_bytes(bytes_per_block());
     }
     if (capacity) {
-        json["fits"] = {{"blocks", capacity->blocks},
-                        {"tokens", capacity->tokens},
-                        {"bytes_unused", capacity->bytes_unused}};
+        json["fits"] = {{"tokens", capacity->tokens}, {"bytes_unused", capacity->bytes_unused}};
+        if (block_size) json["fits"]["blocks"] = capacity->blocks;
     }
     if (tokens) {
         json["tokens"] = *tokens;

@@ -8,6 +8,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/inspect_step.h"
+#include "cli/number_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/tape_summary.h"
@@ -164,19 +165,22 @@ int inspect(const InspectOptions& options) {
 Action add_inspect(CLI::App& verb) {
     const auto options = std::make_shared<InspectOptions>();
     verb.add_option("TAPE", options->tape, "the tape, .tape or .jsonl")->required();
-    verb.add_option("--at", options->at, "show this step of each lane; steps count from 0")
-        ->type_name("STEP");
+    CLI::Option* const at =
+        add_number(verb, "--at", options->at, "show this step of each lane; steps count from 0")
+            ->type_name("STEP");
     verb.add_option("--lane", options->lane, "with --at: only the lane of this name or number")
-        ->type_name("LANE");
-    verb.add_option("--layer", options->layer, "with --at: draw the rows of this layer")
+        ->type_name("LANE")
+        ->needs(at);
+    add_number(verb, "--layer", options->layer, "with --at: draw the rows of this layer")
         ->type_name("N")
-        ->capture_default_str();
-    verb.add_option("--kv-head", options->kv_head, "with --at: draw the rows of this KV head")
+        ->needs(at);
+    add_number(verb, "--kv-head", options->kv_head, "with --at: draw the rows of this KV head")
         ->type_name("N")
-        ->capture_default_str();
+        ->needs(at);
     verb.add_option("--kind", options->kind, "with --at: draw rows of k or v")
         ->type_name("k|v")
-        ->capture_default_str();
+        ->capture_default_str()
+        ->needs(at);
     verb.add_flag("--verify", options->verify,
                   "expand every run, recount everything and compare with the closed forms");
     verb.add_flag("--json", options->json, "print the result as JSON, and nothing else");

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/number_options.h"
 #include "cli/output.h"
 #include "cli/units.h"
 #include "cli/verbs.h"
@@ -125,8 +126,11 @@ int show_lesson(int number) {
         fail("the program of lesson ", number, " is not built: ", program.string(),
              " is missing; './kvtape build' builds it");
     }
-    const std::string path = fs::relative(lesson->text).string();
-    print(text_of(*lesson) + "\n" + std::string(78, '-') + "\nThe text above is " + path +
+    // Relative to where we are, unless that place is gone.
+    std::error_code nowhere;
+    fs::path path = fs::relative(lesson->text, nowhere);
+    if (nowhere) path = lesson->text;
+    print(text_of(*lesson) + "\n" + std::string(78, '-') + "\nThe text above is " + path.string() +
           ".\nIts program, main.cpp beside it, prints:\n\n");
     return run_program(program);
 }
@@ -135,11 +139,18 @@ int show_lesson(int number) {
 
 Action add_lesson(CLI::App& verb) {
     const auto number = std::make_shared<std::optional<int>>();
-    verb.add_option("N", *number, "number of the lesson (default: list them)");
+    const auto parse = [number](const std::string& text) {
+        *number = parse_number<int>("N", text);
+    };
+    add_parsed(verb, "N", parse, "number of the lesson (default: list them)");
     verb.footer(
         "Examples:\n"
         "  kvtape lesson\n"
-        "  kvtape lesson 1");
+        "  kvtape lesson 1\n"
+        "\n"
+        "The launcher at the top of the source knows two more:\n"
+        "  ./kvtape lesson 1 --exercise    builds and runs the exercise of the lesson\n"
+        "  ./kvtape lesson 1 --view        tells the lesson in the viewer");
     return [number] { return *number ? show_lesson(**number) : list_lessons(); };
 }
 

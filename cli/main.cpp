@@ -1,14 +1,15 @@
 // The `kvtape` program: finds the verb, parses its options, runs it, and turns every failure into
 // one line and an exit code (cli/exit_code.h).
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <charconv>
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
 #include <iterator>
 #include <new>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "cli/exit_code.h"
@@ -50,20 +51,26 @@ std::string verb_names() {
     return names;
 }
 
-// CLI11 turns an integer beyond 64 bits into the largest one, without a word. Throws UsageError if
-// an option that takes a count was given one.
-void refuse_clamped_integers(const CLI::App& verb) {
+// CLI11 takes `--tape ""`, as from a shell variable that is not set, for no tape at all. Throws
+// UsageError. A prompt may be empty: that the model refuses.
+void refuse_empty_values(const CLI::App& verb) {
     for (const CLI::Option* option : verb.get_options()) {
-        const std::string type = option->get_type_name();
-        if (type != "N" && type != "B" && type != "STEP") continue;
+        const std::string& name = option->get_single_name();
+        if (name == "prompt" || name == "ids") continue;
         for (const std::string& given : option->results()) {
-            std::int64_t value = 0;
-            const auto end = given.data() + given.size();
-            if (std::from_chars(given.data(), end, value).ec == std::errc::result_out_of_range) {
-                throw UsageError("--" + option->get_single_name() + " is " + given +
-                                 ", which does not fit into 64 bits");
+            if (given.empty()) {
+                throw UsageError(option->get_name() + " is empty; give a value, or leave it out");
             }
         }
+    }
+}
+
+// A closed standard stream would give its number to the next file that is opened, and what is meant
+// for the user would be written there, into a tape. Opened for the wrong direction, it fails as a
+// closed one does.
+void keep_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(stream, F_GETFD) < 0) open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
     }
 }
 
@@ -76,6 +83,7 @@ int wrong_usage(const std::string& verb, const std::string& message) {
 int run_program(int argc, char** argv) {
     CLI::App app("kvtape: watch the KV cache of a real decoder being written.", "kvtape");
     app.footer(footer);
+    app.require_subcommand(0, 1);
     std::vector<std::pair<const CLI::App*, Action>> actions;
     for (const Verb& verb : verbs) {
         CLI::App* const sub = app.add_subcommand(verb.name, verb.purpose);
@@ -101,7 +109,7 @@ int run_program(int argc, char** argv) {
     for (const auto& [sub, action] : actions) {
         if (!sub->parsed()) continue;
         try {
-            refuse_clamped_integers(*sub);
+            refuse_empty_values(*sub);
             return action();
         } catch (const UsageError& error) {
             return wrong_usage(verb, error.what());
@@ -115,6 +123,7 @@ int run_program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     using namespace kvtape;
+    keep_standard_streams();
     // A write to a closed pipe then fails like any other write, and the tape can be closed
     // properly.
     std::signal(SIGPIPE, SIG_IGN);

@@ -30,6 +30,7 @@ std::int64_t bytes_left_for_cache(const MemoryTerms& terms) {
             fail(amount.option, " is ", amount.gib, " GiB; use 0 or more");
         }
     }
+    if (terms.total == 0) fail("--total is 0 GiB; give the memory of the device");
     if (!(terms.fraction > 0 && terms.fraction <= 1)) {
         fail("--fraction is ", terms.fraction, "; use a number above 0 and at most 1");
     }

@@ -1,15 +1,15 @@
 #include "cli/model_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
 
+#include "cli/number_options.h"
 #include "cli/output.h"
+#include "cli/prompt_file.h"
 #include "cli/units.h"
-#include "reference_cpu/input_file.h"
 #include "tracer/utf8.h"
 
 namespace kvtape {
@@ -17,34 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t largest_prompt_bytes = 64 << 20;
 constexpr int most_threads = 1024;
 
 // More threads than this do not help the small models that kvtape is made for.
 int default_threads() {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
     return std::clamp(cores, 1, 8);
-}
-
-std::vector<std::int32_t> parse_ids(std::string_view text) {
-    std::vector<std::int32_t> ids;
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    while (true) {
-        while (at != end && *at == ' ') ++at;
-        std::int32_t id = 0;
-        const auto [after, error] = std::from_chars(at, end, id);
-        if (error != std::errc()) {
-            fail("--ids is '", text, "'; use token ids with commas between them, such as 1,2,3");
-        }
-        ids.push_back(id);
-        at = after;
-        while (at != end && *at == ' ') ++at;
-        if (at == end) return ids;
-        if (*at++ != ',') {
-            fail("--ids is '", text, "'; use token ids with commas between them, such as 1,2,3");
-        }
-    }
 }
 
 }  // namespace
@@ -55,17 +33,16 @@ void add_model_options(CLI::App& verb, ModelOptions& options) {
                     "folder with config.json, model.safetensors and tokenizer.json (default: the "
                     "variable KVTAPE_MODEL, or the model that ships with kvtape)")
         ->type_name("DIR");
-    verb.add_option("--rope-theta", options.rope_theta,
-                    "base of the RoPE angles in place of the one in config.json")
+    add_number(verb, "--rope-theta", options.rope_theta,
+               "base of the RoPE angles in place of the one in config.json")
         ->type_name("X");
     add_threads_option(verb, options.threads);
 }
 
 void add_threads_option(CLI::App& verb, int& threads) {
     threads = default_threads();
-    verb.add_option("--threads", threads, "threads; their number never changes a bit")
-        ->type_name("N")
-        ->capture_default_str();
+    add_number(verb, "--threads", threads, "threads; their number never changes a bit")
+        ->type_name("N");
 }
 
 void check(const ModelOptions& options) {
@@ -97,10 +74,6 @@ std::string LoadedModel::text_of(std::span<const std::int32_t> ids,
 LoadedModel load(const ModelOptions& options) {
     check(options);
     const fs::path directory = options.directory;
-    if (!fs::is_directory(directory)) {
-        fail("there is no model folder '", options.directory,
-             "'; --model takes a folder with config.json, model.safetensors and tokenizer.json");
-    }
     Model<float> model = load_model(options.directory, options.rope_theta);
     for (const std::string& note : model.config.notes) say("note: config.json: " + note);
 
@@ -116,7 +89,8 @@ LoadedModel load(const ModelOptions& options) {
 void add_prompt_options(CLI::App& verb, PromptOptions& options) {
     verb.add_option("--prompt", options.text, "the prompt")->type_name("TEXT");
     verb.add_option("--prompt-file", options.file,
-                    "a file that holds the prompt; every byte counts, a last newline too")
+                    "a file that holds the prompt, or - for standard input; every byte counts, a "
+                    "last newline too")
         ->type_name("FILE");
     verb.add_option("--ids", options.ids, "the prompt as token ids: 1,2,3")->type_name("LIST");
 }
@@ -139,12 +113,15 @@ std::vector<std::int32_t> prompt_ids(const PromptOptions& options, const LoadedM
         if (!loaded.tokenizer) {
             fail("the model has no tokenizer.json, so the prompt must be given as --ids 1,2,3");
         }
-        const std::string text =
-            options.text ? *options.text : read_text_file(*options.file, largest_prompt_bytes);
-        return loaded.tokenizer->encode(text);
+        const std::string text = options.text ? *options.text : read_prompt_file(*options.file);
+        try {
+            return loaded.tokenizer->encode(text);
+        } catch (const Error& error) {
+            fail(options.text ? "--prompt" : "--prompt-file " + *options.file, ": ", error.what());
+        }
     }
     std::vector<std::int32_t> ids;
-    if (!options.ids->empty()) ids = parse_ids(*options.ids);
+    if (!options.ids->empty()) ids = parse_numbers<std::int32_t>("--ids", *options.ids);
     const std::int64_t vocab = loaded.model.config.shape.vocab;
     for (std::size_t i = 0; i < ids.size(); ++i) {
         if (ids[i] < 0 || ids[i] >= vocab) {

@@ -30,8 +30,14 @@ NpyWriter::NpyWriter(std::string path, std::int64_t columns, bool overwrite)
     if (fs::exists(status) && !fs::is_regular_file(status)) {
         fail(path_, " is not an ordinary file and will not be replaced; use another name");
     }
-    file_.reset(std::fopen(part_path_.c_str(), "wb"));
-    if (!file_) fail("cannot create ", part_path_, ": ", std::strerror(errno));
+    file_.reset(std::fopen(part_path_.c_str(), "wbx"));
+    if (!file_ && errno == EEXIST) {
+        fail(part_path_, " is in the way, perhaps left by a run that was interrupted; remove it");
+    }
+    if (!file_) {
+        fail("cannot create ", path_, ": ", std::strerror(errno),
+             "; choose a folder that is there and that you may write to");
+    }
     try {
         write_header();
     } catch (...) {

@@ -15,7 +15,8 @@ namespace kvtape {
 
 class NpyWriter {
   public:
-    // Throws Error if the file exists and may not be overwritten, or cannot be created.
+    // Throws Error if the file exists and may not be overwritten, if FILE.part exists, or if the
+    // file cannot be created.
     NpyWriter(std::string path, std::int64_t columns, bool overwrite);
     ~NpyWriter();  // removes FILE.part unless it was closed
     NpyWriter(const NpyWriter&) = delete;

@@ -3,32 +3,30 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
+#include "cli/number_options.h"
 #include "cli/units.h"
 #include "core/check.h"
 
 namespace kvtape {
 
 void add_request_options(CLI::App& verb, RequestOptions& options) {
-    verb.add_option("--max-tokens", options.max_tokens,
-                    "new tokens at most (default: until the model ends the text, or the limit)")
+    add_number(verb, "--max-tokens", options.max_tokens,
+               "new tokens at most (default: until the model ends the text, or the limit)")
         ->type_name("N");
-    verb.add_option("--max-model-len", options.max_model_len,
-                    "limit for prompt and new tokens together; may only lower the model's own")
+    add_number(verb, "--max-model-len", options.max_model_len,
+               "limit for prompt and new tokens together; may only lower the model's own")
         ->type_name("N");
-    verb.add_option("--prefill-chunk", options.prefill_chunk,
-                    "prompt tokens per pass (default: the whole prompt in one)")
+    add_number(verb, "--prefill-chunk", options.prefill_chunk,
+               "prompt tokens per pass (default: the whole prompt in one)")
         ->type_name("N");
-    verb.add_option("--temperature", options.sampling.temperature,
-                    "0 picks the likeliest token, higher is more random")
-        ->type_name("X")
-        ->capture_default_str();
-    verb.add_option("--top-p", options.sampling.top_p,
-                    "draw only from the likeliest tokens that together reach this probability")
-        ->type_name("P")
-        ->capture_default_str();
-    verb.add_option("--seed", options.sampling.seed, "of the random numbers for temperature > 0")
-        ->type_name("N")
-        ->capture_default_str();
+    add_number(verb, "--temperature", options.sampling.temperature,
+               "0 picks the likeliest token, higher is more random")
+        ->type_name("X");
+    add_number(verb, "--top-p", options.sampling.top_p,
+               "draw only from the likeliest tokens that together reach this probability")
+        ->type_name("P");
+    add_number(verb, "--seed", options.sampling.seed, "of the random numbers for temperature > 0")
+        ->type_name("N");
     verb.add_flag("--ignore-eos", options.ignore_eos, "go on when the model ends the text");
 }
 
@@ -39,14 +37,14 @@ void check(const RequestOptions& options) {
     validate(options.sampling);
 }
 
-std::int64_t max_model_len(const RequestOptions& options, const ModelConfig& config) {
+LengthLimit length_limit(const RequestOptions& options, const ModelConfig& config) {
     check(options);
-    if (!options.max_model_len) return config.max_model_len;
+    if (!options.max_model_len) return {config.max_model_len};
     if (*options.max_model_len > config.max_model_len) {
         fail("--max-model-len is ", *options.max_model_len, ", the model was made for at most ",
              config.max_model_len, " tokens (max_position_embeddings); use no more than that");
     }
-    return *options.max_model_len;
+    return {*options.max_model_len, "--max-model-len", "raise --max-model-len"};
 }
 
 Request make_request(const RequestOptions& options, std::vector<std::int32_t> prompt,

@@ -26,8 +26,8 @@ void add_request_options(CLI::App& verb, RequestOptions& options);
 // Throws Error for the first option that is out of range.
 void check(const RequestOptions& options);
 
-// --max-model-len, which may only lower what the model was trained for. Throws Error above that.
-std::int64_t max_model_len(const RequestOptions& options, const ModelConfig& config);
+// What the model was made for, or --max-model-len, which may only lower that. Throws Error above.
+LengthLimit length_limit(const RequestOptions& options, const ModelConfig& config);
 
 Request make_request(const RequestOptions& options, std::vector<std::int32_t> prompt,
                      const ModelConfig& config);

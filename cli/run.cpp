@@ -2,6 +2,7 @@
 // come time to first token and inter-token latency, apart.
 #include <algorithm>
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -90,11 +91,28 @@ void decode(Tracer& tracer, const LoadedModel& loaded, KvCache& cache, Team& tea
     }
 }
 
+// Two names of one file become equal, whether it exists or not.
+std::filesystem::path whole_path(const std::string& name) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(name));
+}
+
+// Throws UsageError for options that contradict each other.
+void check_files(const RunOptions& options) {
+    if (options.tape.path && options.logits &&
+        whole_path(*options.tape.path) == whole_path(*options.logits)) {
+        throw UsageError("--tape and --logits name the same file; give each a name of its own");
+    }
+    if (options.cache_options.blocks && options.cache != "paged") {
+        throw UsageError("--blocks is for --cache paged; the cache here is " + options.cache);
+    }
+}
+
 int run(const RunOptions& options) {
     check(options.model);
     check(options.prompt);
     check(options.cache_options);
     check(options.request);
+    check_files(options);
     Progress progress("loading the model");
     const LoadedModel loaded = load(options.model);
     const ModelConfig& config = loaded.model.config;
@@ -102,7 +120,7 @@ int run(const RunOptions& options) {
     request.all_logits = options.logits.has_value();
     const LengthLimit limit =
         cache_length_limit(options.cache_options, config.shape,
-                           max_model_len(options.request, config), {options.cache});
+                           length_limit(options.request, config), {options.cache});
     const auto cache =
         make_cache(options.cache, options.cache_options, config.shape, limit, request);
     Team team(options.model.threads);
@@ -113,14 +131,15 @@ int run(const RunOptions& options) {
     result.threads = options.model.threads;
     result.prompt_tokens = std::ssize(request.prompt);
 
-    TapeFile tape(options.tape, {loaded.name, config.shape, limit.tokens, {cache->lane()}});
+    if (replaces_a_file(options.tape)) admit(request, limit);
     std::optional<NpyWriter> logits;
+    if (options.logits) {
+        logits.emplace(*options.logits, config.shape.vocab, options.tape.overwrite);
+    }
+    TapeFile tape(options.tape, {loaded.name, config.shape, limit.tokens, {cache->lane()}});
     TokenPrinter printer(loaded, request, progress);
     tape.record([&] {
-        admit(request, limit);  // before another file is made
-        if (options.logits) {
-            logits.emplace(*options.logits, config.shape.vocab, options.tape.overwrite);
-        }
+        admit(request, limit);
         Listeners listeners{tape, logits, options.json ? nullptr : &printer, progress};
         const auto decode_with = [&](auto tracer) {
             decode(tracer, loaded, *cache, team, request, limit, listeners, result);
@@ -140,13 +159,13 @@ int run(const RunOptions& options) {
     progress.stop();
 
     result.text = loaded.text_of(result.generation.token_ids, request.stop_ids);
+    if (!options.json) printer.finish();  // what comes now starts on a line of its own
     const std::string warning = loss_warning(options.cache_options, result.generation.losses);
     if (!warning.empty()) say("warning: " + warning);
     if (options.json) {
         print_json(run_json(result));
         return exit_code::ok;
     }
-    printer.finish();
     print("\n" + run_summary(result));
     if (options.tape.path) {
         print("tape                        " + *options.tape.path + ", " +

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <filesystem>
 
 #include "core/check.h"
 #include "tracer/tape_writer.h"
@@ -17,6 +18,10 @@ void add_tape_options(CLI::App& verb, TapeOptions& options) {
                   "record the numbers of every stored row of K and V, too")
         ->needs(path);
     verb.add_flag("--overwrite", options.overwrite, "replace output files that exist");
+}
+
+bool replaces_a_file(const TapeOptions& options) {
+    return options.path && options.overwrite && std::filesystem::exists(*options.path);
 }
 
 TapeFile::TapeFile(const TapeOptions& options, const TapeHeader& header) {

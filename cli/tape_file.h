@@ -24,6 +24,10 @@ struct TapeOptions {
 // Adds --tape, --tape-values and --overwrite.
 void add_tape_options(CLI::App& verb, TapeOptions& options);
 
+// Whether there is a file that the tape would take the place of. Then the request is admitted
+// first: an older tape is not lost to a run that is refused.
+bool replaces_a_file(const TapeOptions& options);
+
 class TapeFile {
   public:
     TapeFile(const TapeOptions& options, const TapeHeader& header);

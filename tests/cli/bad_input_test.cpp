@@ -54,6 +54,25 @@ INSTANTIATE_TEST_SUITE_P(
               run_with({"--max-tokens", "99999999999999999999"}),
               2,
               {"--max-tokens is 99999999999999999999", "64 bits"}},
+        Wrong{"HexNumber", run_with({"--max-tokens", "0x10"}), 2, {"--max-tokens is '0x10'"}},
+        Wrong{"FractionOfAToken", run_with({"--max-tokens", "1.5"}), 2, {"is '1.5'"}},
+        Wrong{"EmptyNumber", run_with({"--max-tokens", ""}), 2, {"--max-tokens is ''"}},
+        Wrong{"EmptyScale", run_with({"--kv-scale", ""}), 2, {"--kv-scale is ''"}},
+        Wrong{"EmptyTape", run_with({"--tape", ""}), 2, {"--tape is empty"}},
+        Wrong{"EmptyLogits", run_with({"--logits", ""}), 2, {"--logits is empty"}},
+        Wrong{"NegativeSeed", run_with({"--seed", "-1"}), 2, {"--seed is '-1'", "0 or more"}},
+        Wrong{"HugeSeed",
+              run_with({"--seed", "18446744073709551616"}),
+              2,
+              {"--seed is 18446744073709551616", "64 bits"}},
+        Wrong{"HugeTemperature", run_with({"--temperature", "1e999"}), 2, {"1e999", "64 bits"}},
+        Wrong{"TwoVerbs", run_with({"demo"}), 2, {"demo"}},
+        Wrong{"TheSameVerbTwice", run_with({"run"}), 2, {"run"}},
+        Wrong{"OneFileTwice",
+              run_with({"--tape", "t.tape", "--logits", "./t.tape"}),
+              2,
+              {"--tape", "--logits", "same file"}},
+        Wrong{"BlocksWithoutPages", run_with({"--blocks", "3"}), 2, {"--blocks", "paged"}},
         Wrong{"NoTokens", run_with({"--max-tokens", "0"}), 1, {"--max-tokens is 0"}},
         Wrong{"NegativeTokens", run_with({"--max-tokens", "-3"}), 1, {"--max-tokens is -3"}},
         Wrong{"BlockSizeZero", run_with({"--block-size", "0"}), 1, {"--block-size is 0"}},
@@ -85,13 +104,18 @@ INSTANTIATE_TEST_SUITE_P(
               1,
               {"32", "0 to 31"}},
         Wrong{"IdNegative", {"run", "--model", "model", "--ids", "1,-2"}, 1, {"-2"}},
-        Wrong{"IdsInWords", {"run", "--model", "model", "--ids", "1,two"}, 1, {"1,two"}},
+        Wrong{"IdsInWords", {"run", "--model", "model", "--ids", "1,two"}, 1, {"--ids is 'two'"}},
+        Wrong{"IdsWithAHole", {"run", "--model", "model", "--ids", "1,,2"}, 1, {"'1,,2'"}},
+        Wrong{"IdHuge", {"run", "--model", "model", "--ids", "1,4294967297"}, 1, {"4294967297"}},
         Wrong{"IdsEmpty", {"run", "--model", "model", "--ids", ""}, 1, {"no tokens"}},
         Wrong{"NoModelFolder",
               {"run", "--model", "nowhere", "--ids", "1"},
               1,
               {"nowhere", "config.json"}},
-        Wrong{"NoPromptFile", {"run", "--model", "model", "--prompt-file", "none.txt"}, 1, {""}},
+        Wrong{"NoModelInFolder",
+              {"run", "--model", ".", "--ids", "1"},
+              1,
+              {"'.' has no config.json", "model.safetensors"}},
         Wrong{"TapeOfUnknownKind", run_with({"--tape", "t.json"}), 1, {"t.json", ".tape"}},
         Wrong{"TapeInNoFolder", run_with({"--tape", "nowhere/t.tape"}), 1, {"nowhere/t.tape"}},
         Wrong{"LogitsInNoFolder", run_with({"--logits", "nowhere/l.npy"}), 1, {"nowhere/l.npy"}},
@@ -101,11 +125,27 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"NoLesson", {"lesson", "99"}, 1, {"99"}},
         Wrong{"LessonInWords", {"lesson", "first"}, 2, {"first"}},
         Wrong{"LengthZero", {"arithmetic", "--lengths", "0,8"}, 1, {"--lengths is 0"}},
-        Wrong{"LengthsInWords", {"arithmetic", "--lengths", "8,x"}, 2, {"--lengths"}},
+        Wrong{"LengthsInWords", {"arithmetic", "--lengths", "8,x"}, 2, {"--lengths is 'x'"}},
+        Wrong{"LengthsWithAHole", {"arithmetic", "--lengths", "8,,16"}, 2, {"'8,,16'"}},
+        Wrong{"LengthHuge",
+              {"arithmetic", "--lengths", "99999999999999999999"},
+              2,
+              {"--lengths is 99999999999999999999", "64 bits"}},
+        Wrong{"LaneWithoutAStep", {"inspect", "latin1.txt", "--lane", "x"}, 2, {"--lane", "--at"}},
+        Wrong{"LessonHuge", {"lesson", "99999999999"}, 2, {"99999999999"}},
         Wrong{"OddHeads", {"arithmetic", "--heads", "3"}, 1, {"3", "2"}},
         Wrong{"HugeModel", {"arithmetic", "--hidden", "100000", "--ffn", "100000"}, 1, {"million"}},
         Wrong{"LongSweep", {"arithmetic", "--lengths", "60000"}, 1, {"TFLOP"}},
-        Wrong{"FootprintOfNothing", {"footprint"}, 2, {"--layers", "--config"}}),
+        Wrong{"FootprintOfNothing", {"footprint"}, 2, {"--layers", "--config"}},
+        Wrong{"FootprintOfAFolder", {"footprint", "--config", "model"}, 1, {"model", "folder"}},
+        Wrong{"SequencesOfNoLength",
+              {"footprint", "--config", "model/config.json", "--sequences", "3"},
+              2,
+              {"--sequences", "--tokens"}},
+        Wrong{"DeviceWithoutMemory",
+              {"footprint", "--config", "model/config.json", "--total", "0"},
+              1,
+              {"--total is 0"}}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(BadInputOfManyKinds, APromptThatIsNoTextIsRefused) {
@@ -116,7 +156,21 @@ TEST(BadInputOfManyKinds, APromptThatIsNoTextIsRefused) {
         run_kvtape({"run", "--model", "model", "--prompt-file", "latin1.txt"}, folder.path());
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_EQ(result.error_lines(), 1);
-    EXPECT_THAT(result.err, HasSubstr("UTF-8"));
+    EXPECT_THAT(result.err, HasSubstr("--prompt-file latin1.txt"));
+    EXPECT_THAT(result.err, HasSubstr("UTF-8 at byte 3"));
+}
+
+TEST(BadInputOfManyKinds, APromptFileThatCannotBeReadIsNamed) {
+    const TestFolder folder;
+    write_model(folder / "model", with_text());
+    for (const char* name : {"none.txt", "model"}) {  // absent; a folder
+        const ProgramResult result =
+            run_kvtape({"run", "--model", "model", "--prompt-file", name}, folder.path());
+        EXPECT_EQ(result.exit_code, 1);
+        EXPECT_EQ(result.error_lines(), 1) << result.err;
+        EXPECT_THAT(result.err, HasSubstr(std::string("--prompt-file ") + name));
+        EXPECT_THAT(result.err, HasSubstr("give a text file"));
+    }
 }
 
 TEST(BadInputOfManyKinds, AnEmptyPromptIsRefused) {
@@ -164,7 +218,7 @@ TEST(BadInputOfManyKinds, DamagedModelFilesAreNamed) {
     const std::string tokenizer = folder / "model/tokenizer.json";
     for (const std::string& file : {config, weights}) {
         EXPECT_THAT(line_for([&] { std::filesystem::remove(file); }),
-                    HasSubstr(file.substr(file.rfind('/'))));
+                    HasSubstr("has no " + file.substr(file.rfind('/') + 1)));
     }
     for (const std::string& file : {config, weights, tokenizer}) {
         const std::string name = file.substr(file.rfind('/') + 1);

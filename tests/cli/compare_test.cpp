@@ -134,6 +134,19 @@ TEST(Verdict, ADifferenceIsNamedByStepLayerAndPosition) {
     EXPECT_THAT(verdict_line(run), HasSubstr("at step 0, position 4 (logits; the K and V rows"));
 }
 
+TEST(Verdict, EndsTheProgramWithItsExitCode) {
+    ComparisonRun run;
+    run.comparison.decoders.resize(3);
+    run.comparison.verdict = Verdict::equal_bits;
+    EXPECT_EQ(conclude(run), 0);
+    for (const Verdict worse : {Verdict::different, Verdict::near_tie}) {
+        run.comparison.verdict = worse;
+        testing::internal::CaptureStderr();
+        EXPECT_EQ(conclude(run), 3);
+        EXPECT_EQ(testing::internal::GetCapturedStderr(), "kvtape: " + verdict_line(run) + "\n");
+    }
+}
+
 // PC-EQ-16
 TEST(Verdict, ANearTieIsCalledOne) {
     ComparisonRun run;

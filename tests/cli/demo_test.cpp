@@ -53,6 +53,31 @@ TEST_F(Demo, ShowsPromptTextsCostsProofAndTape) {
     EXPECT_FALSE(step.rows.empty());
 }
 
+// What pages are for can be seen: neighbours in the text lie apart in the pool.
+TEST_F(Demo, ScattersTheBlocksOfThePagedCache) {
+    ASSERT_EQ(demo().exit_code, 0);
+    TapeReader reader(folder_ / "demo.tape");
+    std::vector<std::int64_t> blocks;
+    for (Step step; reader.next(step) == TapeReader::Next::step;) {
+        for (const PoolEvent& event : step.pool) blocks.push_back(event.block);
+    }
+    ASSERT_GE(blocks.size(), 4u);
+    int apart = 0;
+    for (std::size_t i = 1; i < blocks.size(); ++i) {
+        apart += std::abs(blocks[i] - blocks[i - 1]) > 1 ? 1 : 0;
+    }
+    EXPECT_GE(apart, 2);
+}
+
+TEST_F(Demo, SaysNothingBeforeItKnowsThatItCanBegin) {
+    for (const char* tape : {"x.txt", "nowhere/x.tape"}) {
+        const ProgramResult refused = demo({"--tape", tape});
+        EXPECT_EQ(refused.exit_code, 1);
+        EXPECT_EQ(refused.out, "");
+        EXPECT_EQ(refused.error_lines(), 1);
+    }
+}
+
 TEST_F(Demo, ReplacesItsOwnTapeAndNoOtherFile) {
     ASSERT_EQ(demo().exit_code, 0);
     EXPECT_EQ(demo().exit_code, 0);

@@ -192,7 +192,7 @@ TEST_F(Footprint, NumbersOutOfRangeAreRefused) {
         sizes(1048576, 1048576, 1048576),
         sizes(32, 8, 128, {"--tokens", "0"}),
         sizes(32, 8, 128, {"--block-size", "0"}),
-        sizes(32, 8, 128, {"--sequences", "0"}),
+        sizes(32, 8, 128, {"--tokens", "8", "--sequences", "0"}),
         sizes(32, 8, 128, {"--block-size", "16", "--blocks", "0"}),
         sizes(32, 8, 128, {"--budget", "lots"}),
         sizes(32, 8, 128, {"--budget", "0"}),

@@ -57,6 +57,40 @@ TEST_F(OutputFiles, LogitsAreNotOverwrittenUnlessAskedFor) {
     EXPECT_EQ(read_file(folder_ / "l.npy").size(), 128u + 22 * 32 * 4);
 }
 
+TEST_F(OutputFiles, AnOlderTapeIsNotLostToARunThatIsRefused) {
+    ASSERT_EQ(run({"--tape", "t.tape"}).exit_code, 0);
+    const std::string older = read_file(folder_ / "t.tape");
+    for (const std::vector<std::string>& wrong :
+         {std::vector<std::string>{"--max-model-len", "10"}, {"--logits", "nowhere/l.npy"}}) {
+        std::vector<std::string> arguments = wrong;
+        arguments.insert(arguments.end(), {"--tape", "t.tape", "--overwrite"});
+        EXPECT_EQ(run(arguments).exit_code, 1);
+        EXPECT_EQ(read_file(folder_ / "t.tape"), older);
+    }
+}
+
+TEST_F(OutputFiles, TheUnfinishedLogitsNeverReplaceAnything) {
+    write_file(folder_ / "l.npy.part", "precious");
+    const ProgramResult refused = run({"--logits", "l.npy", "--overwrite"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_EQ(refused.error_lines(), 1);
+    EXPECT_THAT(refused.err, HasSubstr("l.npy.part"));
+    EXPECT_EQ(read_file(folder_ / "l.npy.part"), "precious");
+}
+
+// A file that is opened while standard output is closed would get its number, and the text.
+TEST_F(OutputFiles, WhatIsMeantForTheUserIsNeverWrittenIntoTheTape) {
+    for (const char* closed : {"<&-", ">&-", "2>&-", "<&- >&- 2>&-"}) {
+        const std::string command = std::string(KVTAPE_BINARY_DIR) +
+                                    "/cli/kvtape run --model model --ids 1,2,3 --max-tokens 20 "
+                                    "--tape t.tape --overwrite " +
+                                    closed;
+        run_program("/bin/sh", {"-c", command}, folder_.path());
+        const ProgramResult inspected = run_kvtape({"inspect", "t.tape"}, folder_.path());
+        EXPECT_EQ(inspected.exit_code, 0) << closed << ": " << inspected.err;
+    }
+}
+
 TEST_F(OutputFiles, LogitsNeverReplaceADevice) {
     std::filesystem::create_symlink("/dev/full", folder_ / "l.npy");
     const ProgramResult refused = run({"--logits", "l.npy", "--overwrite"});

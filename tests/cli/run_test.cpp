@@ -57,6 +57,58 @@ TEST_F(Run, JsonHasEveryFieldAndNothingElseIsOnStandardOutput) {
     EXPECT_TRUE(json["text"].is_string());
 }
 
+TEST_F(Run, NumbersAreDecimal) {
+    model();
+    EXPECT_EQ(run_json({"--ids", "1", "--max-tokens", "010"})["token_ids"].size(), 10u);
+    EXPECT_EQ(run_json({"--ids", " 1 , 007", "--max-tokens", "1"})["prompt_tokens"], 2);
+}
+
+// From a file, from a pipe, from standard input, or on the command line: the same prompt.
+TEST_F(Run, ThePromptComesFromWhereverItCanBeRead) {
+    model(with_text());
+    write_file(folder_ / "prompt.txt", "hello");
+    const auto hash = [&](const std::string& prompt) {
+        const std::string program = KVTAPE_BINARY_DIR "/cli/kvtape run --json --max-tokens 5 ";
+        const ProgramResult result =
+            run_program("/bin/bash", {"-c", program + "--model model " + prompt}, folder_.path());
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        return result.json()["logits_hash"].get<std::string>();
+    };
+    const std::string wanted = hash("--prompt hello");
+    EXPECT_EQ(hash("--prompt-file prompt.txt"), wanted);
+    EXPECT_EQ(hash("--prompt-file - <prompt.txt"), wanted);
+    EXPECT_EQ(hash("--prompt-file <(printf hello)"), wanted);
+    EXPECT_NE(hash("--prompt-file <(printf hellO)"), wanted);
+}
+
+// The end of the text and the warning do not share a line.
+TEST_F(Run, AWarningComesAfterTheText) {
+    model();
+    const ProgramResult result = run_program(
+        "/bin/sh",
+        {"-c", KVTAPE_BINARY_DIR
+         "/cli/kvtape run --model model --ids 1 --max-tokens 3 --kv-cache-dtype fp8 2>&1"},
+        folder_.path());
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.out, HasSubstr("\nkvtape: warning: no --kv-scale"));
+}
+
+// Advice is given only where it can be followed.
+TEST_F(Run, ALimitThatCannotBeRaisedIsNotToBeRaised) {
+    model();
+    const auto refusal = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"--ids", ids(70)});
+        const ProgramResult result = run(more);
+        EXPECT_EQ(result.exit_code, 1);
+        return result.err;
+    };
+    EXPECT_THAT(refusal({}), testing::EndsWith("shorten the prompt by 7\n"));
+    EXPECT_THAT(refusal({"--max-model-len", "60"}),
+                testing::EndsWith("shorten the prompt by 11, or raise --max-model-len\n"));
+    EXPECT_THAT(refusal({"--cache", "paged", "--blocks", "1"}),
+                HasSubstr("the pool's 1 block of 16 tokens) for"));
+}
+
 TEST_F(Run, AllCachesGiveTheSameTokensAndBits) {
     model();
     std::set<std::string> hashes;

@@ -166,6 +166,10 @@ touch demo.tape
 launch lesson 1 --view
 rm demo.tape
 expect_part 'lesson with the viewer' '<demo.tape> <--lesson> <1>' "$out"
+touch demo.tape
+launch lesson --view 1
+rm demo.tape
+expect_part 'lesson with the viewer, the other way round' '<demo.tape> <--lesson> <1>' "$out"
 launch lesson one --view
 expect_part 'no such lesson: message' "'one' is not a number" "$err"
 
@@ -174,6 +178,21 @@ DISPLAY=:0 launch demo --tape x.tape
 expect_equal 'demo: without a window' "program in $PWD: <demo> <--tape> <x.tape>" "$out"
 launch demo --no-window
 expect_equal 'demo: the word is for the launcher' "program in $PWD: <demo>" "$out"
+
+# Where it is one, and somebody sits before a display, it does; but not to show its help.
+on_terminal() { DISPLAY=:0 PATH=$work/bin TERM=dumb script -qec "$work/clone/kvtape $*" /dev/null </dev/null; }
+if command -v script >/dev/null; then
+    ln -s "$(command -v script)" "$work/bin/script"
+    sed -i 's/^exit 7$/exit 0/' "$work/program"
+    expect_part 'demo on a terminal: a window' '<x.tape>' "$(on_terminal demo --tape x.tape)"
+    expect_part 'demo on a terminal: announced' 'opening a window' "$(on_terminal demo --tape x.tape)"
+    for word in -h --help --json; do
+        shown=$(on_terminal demo "$word")
+        expect_part "demo $word on a terminal" "<demo> <$word>" "$shown"
+        expect_equal "demo $word on a terminal: no window" 0 "$(grep -c 'opening a window' <<<"$shown" || true)"
+    done
+    sed -i 's/^exit 0$/exit 7/' "$work/program"
+fi
 
 # Tests need more packages, and stay configured afterwards.
 launch test -R name
