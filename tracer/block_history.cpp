@@ -68,10 +68,12 @@ void BlockHistory::end_hold(std::size_t hold, std::int64_t step) {
     if (--life.open_holds == 0) life.to = step;
 }
 
-// All rows of the block are replaced: its holders begin a new life with it.
+// All rows of the block are replaced: its holders begin a new life with it. An origin is always an
+// older life, so that who follows origins comes to an end, whatever the tape says.
 void BlockHistory::fill_from(Origin origin, std::int64_t block, std::int64_t step) {
     const std::size_t old = lives_of_block_.at(block).back();
-    if (lives_[old].from == step && !lives_[old].origin) {  // nothing was written in it yet
+    const bool is_fresh = lives_[old].from == step && !lives_[old].origin;  // nothing written yet
+    if (is_fresh && origin.life < old) {
         lives_[old].origin = origin;
         return;
     }

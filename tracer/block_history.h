@@ -32,7 +32,7 @@ class BlockHistory {
     };
 
     // A block was held by someone in steps [from, to). It began empty, or with the rows of
-    // `origin`.
+    // `origin`, an older life.
     struct Life {
         std::int64_t block;
         std::int64_t from;

@@ -14,6 +14,11 @@ bool after_pass(const PoolEvent& event, const Step& step) {
                        [&](const SpanRecord& span) { return span.sequence == event.sequence; });
 }
 
+bool same_track(const WriteRun& a, const WriteRun& b) {
+    return a.sequence == b.sequence && a.layer == b.layer && a.kv_head == b.kv_head &&
+           a.kind == b.kind;
+}
+
 BlockTables::BlockTables(const Lane& lane)
     : paged_(lane.cache == "paged"), block_size_(paged_ ? lane.block_size : max_slot) {}
 
@@ -35,6 +40,10 @@ std::int64_t BlockTables::index_of(std::int32_t sequence, std::int64_t block) co
     if (found == holders_.end()) return -1;
     const auto holder = found->second.find(sequence);
     return holder == found->second.end() ? -1 : holder->second;
+}
+
+bool BlockTables::others_hold(std::int64_t block, std::int32_t sequence) const {
+    return holders(block) > (index_of(sequence, block) >= 0 ? 1 : 0);
 }
 
 void BlockTables::hold(std::int32_t sequence, std::int64_t index, std::int64_t block, What what,
@@ -77,11 +86,11 @@ void BlockTables::append(const PoolEvent& event, What what, BlockChanges& change
     hold(event.sequence, index, event.block, what, changes);
 }
 
-// The sequence gets a block of its own in place of one that it shares.
+// The sequence gets a block of its own, which no other holds, in place of one that it shares.
 void BlockTables::copy_on_write(const PoolEvent& event, BlockChanges& changes) {
     if (event.block < 0 || event.from_block < 0 || event.block == event.from_block) return;
     const std::int64_t index = index_of(event.sequence, event.from_block);
-    if (index < 0) return;
+    if (index < 0 || others_hold(event.block, event.sequence)) return;
     drop(event.sequence, index_of(event.sequence, event.block), changes);  // if just allocated
     changes.push_back({What::rows_saved, event.sequence, index, event.from_block});
     drop(event.sequence, index, changes);
@@ -102,7 +111,8 @@ void BlockTables::swap_out(const PoolEvent& event, BlockChanges& changes) {
 }
 
 // Rows come back in the order of their positions: all of them into the blocks that were allocated
-// for the sequence before, or those of the first missing block into event.block.
+// for the sequence before, or those of the first missing block into event.block. They never replace
+// the rows of others.
 void BlockTables::swap_in(const PoolEvent& event, BlockChanges& changes) {
     const auto saved = swapped_out_.find(event.sequence);
     if (saved == swapped_out_.end()) return;
@@ -111,7 +121,8 @@ void BlockTables::swap_in(const PoolEvent& event, BlockChanges& changes) {
     indices.swap(saved->second);
     for (const std::int64_t index : indices) {
         const std::int64_t block = this->block(event.sequence, index);
-        const bool returns = block >= 0 && (event.block < 0 || event.block == block);
+        const bool returns = block >= 0 && (event.block < 0 || event.block == block) &&
+                             !others_hold(block, event.sequence);
         if (returns) {
             changes.push_back({What::rows_restored, event.sequence, index, block});
         } else {

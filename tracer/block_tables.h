@@ -33,13 +33,17 @@ using BlockChanges = std::vector<BlockChange>;
 // Whether an event belongs after the pass of its step; see PoolEvent.
 bool after_pass(const PoolEvent& event, const Step& step);
 
+// Whether both wrote rows of the same sequence, layer, KV head and kind.
+bool same_track(const WriteRun& a, const WriteRun& b);
+
 class BlockTables {
   public:
     explicit BlockTables(const Lane& lane);
 
     // What follows from a pool event, in order.
     BlockChanges apply(const PoolEvent& event);
-    // Rows were written: whatever the table did not say before, it says now.
+    // Rows were written: whatever the table did not say before, it says now. A position has the
+    // same slot in every layer, KV head and kind, so one track of each sequence tells enough.
     BlockChanges note(const WriteRun& run);
     // All sequences let go of everything, as a lane without a cache does before each step.
     BlockChanges forget_all();
@@ -63,6 +67,7 @@ class BlockTables {
     void swap_out(const PoolEvent& event, BlockChanges& changes);
     void swap_in(const PoolEvent& event, BlockChanges& changes);
     std::int64_t index_of(std::int32_t sequence, std::int64_t block) const;
+    bool others_hold(std::int64_t block, std::int32_t sequence) const;
 
     bool paged_;
     std::int64_t block_size_;

@@ -11,9 +11,11 @@
 namespace kvtape {
 namespace {
 
-// Comparing reads with what they should be takes time in proportion to queries and runs. This is
-// the most that one KV head may ask for; a hostile tape can ask for more.
+// Comparing reads with what they should be takes time in proportion to runs and, where a recorder
+// has not joined them, to their queries. This is the most that one step may ask for; a hostile tape
+// can ask for more.
 constexpr std::int64_t most_work = std::int64_t{1} << 26;
+constexpr std::int64_t work_per_joined_query = 8;
 
 template <class... Parts>
 std::string text(const Parts&... parts) {
@@ -76,11 +78,13 @@ void LaneCheck::check(const Step& step) {
         if (!after_pass(event, step)) follow(tables_.apply(event));
     }
     check_positions(step);
+    const WriteRun* first = nullptr;  // of the sequence: its track tells where the rows lie
     for (const WriteRun& run : step.writes) {
+        if (first == nullptr || first->sequence != run.sequence) first = &run;
         if (tables_.paged()) check_place(run);
-        follow(tables_.note(run));
-        count_rows(run);
+        if (same_track(run, *first)) follow(tables_.note(run));
     }
+    for (const SpanRecord& span : step.spans) count_rows(span);
     check_reads(step);
     for (const PoolEvent& event : step.pool) {
         if (after_pass(event, step)) follow(tables_.apply(event));
@@ -170,22 +174,20 @@ void LaneCheck::check_place(const WriteRun& run) {
     }
 }
 
-std::int64_t LaneCheck::track_number(const WriteRun& run) const {
-    return (run.layer * shape_.kv_heads + run.kv_head) * 2 + static_cast<std::int64_t>(run.kind);
-}
-
-void LaneCheck::count_rows(const WriteRun& run) {
+void LaneCheck::count_rows(const SpanRecord& span) {
     const std::int64_t size = tables_.block_size();
-    for (std::int64_t position = run.position_begin; position < run.position_end;) {
+    for (std::int64_t position = span.first_position; position < end_of(span);) {
         const std::int64_t index = position / size;
-        const std::int64_t end = std::min(run.position_end, (index + 1) * size);
-        const std::int64_t block = tables_.block(run.sequence, index);
-        std::int64_t& rows = rows_[block][track_number(run)];
+        const std::int64_t end = std::min(end_of(span), (index + 1) * size);
+        const std::int64_t block = tables_.block(span.sequence, index);
+        if (block < 0) return;  // nothing was written there, as check_positions has said
+        std::int64_t& rows = rows_[block];
         if (position % size < rows) {
-            report_(text(place(run), ": wrote position ", position,
+            report_(text("sequence ", span.sequence, ": wrote position ", position,
                          " over a row that was there already"));
         } else if (position % size > rows) {
-            report_(text(place(run), ": wrote position ", position, " but not the one before it"));
+            report_(text("sequence ", span.sequence, ": wrote position ", position,
+                         " but not the one before it"));
         }
         rows = std::max(rows, end - index * size);
         position = end;
@@ -196,6 +198,7 @@ void LaneCheck::count_rows(const WriteRun& run) {
 
 // As check_positions, for the queries.
 void LaneCheck::check_reads(const Step& step) {
+    std::int64_t work_left = most_work;
     const auto end = step.reads.end();
     auto run = step.reads.begin();
     for (const SpanRecord& span : sorted_spans(step)) {
@@ -206,7 +209,7 @@ void LaneCheck::check_reads(const Step& step) {
                        run->kv_head == kv_head) {
                     ++run;
                 }
-                if (!reads_prefix({first, run}, span, kv_head)) {
+                if (!reads_prefix({first, run}, span, kv_head, work_left)) {
                     return report_(text("sequence ", span.sequence, ", layer ", layer, ", KV head ",
                                         kv_head, ": the query heads at positions [",
                                         span.first_position, ", ", end_of(span),
@@ -222,28 +225,28 @@ void LaneCheck::check_reads(const Step& step) {
 
 // Whether the runs of one KV head read exactly the causal prefix of each query, for each head.
 bool LaneCheck::reads_prefix(std::span<const ReadRun> runs, const SpanRecord& span,
-                             std::int64_t kv_head) const {
+                             std::int64_t kv_head, std::int64_t& work_left) const {
     const std::int64_t first_head = kv_head * shape_.group_size();
     std::set<std::int64_t> borders = {first_head, first_head + shape_.group_size()};
-    std::int64_t queries = 0;
-    for (const ReadRun& run : runs) {
-        borders.insert({run.head_begin, run.head_end});
-        queries += run.query_end - run.query_begin;
-    }
-    const auto most_heads = static_cast<std::int64_t>(borders.size());
-    if (queries > most_work / most_heads) return false;
+    for (const ReadRun& run : runs) borders.insert({run.head_begin, run.head_end});
+    work_left -= std::ssize(runs) * std::ssize(borders);
+    if (work_left < 0) return false;
 
     // Between two borders, the same runs serve all heads.
     for (auto border = borders.begin(); std::next(border) != borders.end(); ++border) {
         for (const Kind kind : {Kind::key, Kind::value}) {
             std::vector<ReadRun> of_heads;
+            std::int64_t queries = 0;
             for (ReadRun run : runs) {
                 if (run.kind != kind || run.head_begin > *border || run.head_end <= *border) {
                     continue;
                 }
                 run.head_begin = run.head_end = 0;
                 of_heads.push_back(run);
+                queries += run.query_end - run.query_begin;
             }
+            if (of_heads.size() > 1) work_left -= queries * work_per_joined_query;
+            if (work_left < 0) return false;
             const std::vector<ReadRun> joined = canonical(std::move(of_heads));
             const bool exact = joined.size() == 1 && joined[0].causal && joined[0].key_begin == 0 &&
                                joined[0].query_begin == span.first_position &&
@@ -254,19 +257,14 @@ bool LaneCheck::reads_prefix(std::span<const ReadRun> runs, const SpanRecord& sp
     return true;
 }
 
-// Every row of the prefix must be there, in each layer, KV head and kind.
+// Every row of the prefix must be there.
 void LaneCheck::check_present(const SpanRecord& span) {
     const std::int64_t size = tables_.block_size();
-    const std::int64_t tracks = shape_.layers * shape_.kv_heads * 2;
     for (std::int64_t position = 0; position < end_of(span); position += size) {
         const std::int64_t block = tables_.block(span.sequence, position / size);
         const std::int64_t needed = std::min(size, end_of(span) - position);
         const auto found = rows_.find(block);
-        std::int64_t present = 0;  // rows that every track has
-        if (found != rows_.end() && std::ssize(found->second) == tracks) {
-            present = needed;
-            for (const auto& [track, rows] : found->second) present = std::min(present, rows);
-        }
+        const std::int64_t present = found == rows_.end() ? 0 : found->second;
         if (present < needed) {
             return report_(text("sequence ", span.sequence, ": rows of positions [",
                                 position + present, ", ", position + needed,
@@ -297,15 +295,15 @@ void LaneCheck::check_bytes(const Step& step) {
     add(totals_.kv_bytes_read, fetched * row_bytes);
 
     if (lane_.cache == "none") return;  // holds nothing after the step
-    double held = 0;
+    double held = 0;                    // rows, in each layer, KV head and kind
     for (const auto& [block, holders] : holders_) {
         const auto found = rows_.find(block);
-        if (found == rows_.end()) continue;
-        for (const auto& [track, rows] : found->second) held += static_cast<double>(rows);
+        if (found != rows_.end()) held += static_cast<double>(found->second);
     }
-    if (static_cast<double>(step.kv_bytes_held) < held * static_cast<double>(row_bytes)) {
+    const double bytes = held * static_cast<double>(kv_rows_per_token(shape_) * row_bytes);
+    if (static_cast<double>(step.kv_bytes_held) < bytes) {
         report_(text("kv_bytes held: ", step.kv_bytes_held, " on the tape, but the rows it holds ",
-                     "take ", held * static_cast<double>(row_bytes)));
+                     "take ", bytes));
     }
 }
 

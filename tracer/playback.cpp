@@ -3,35 +3,57 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "core/fnv1a.h"
 #include "tracer/step_check.h"
 
 namespace kvtape {
 
-Playback::Playback(const TapeHeader& header, std::int32_t lane)
-    : header_(header), lane_(lane), tables_(header.lanes.at(static_cast<std::size_t>(lane))) {}
+Playback::Playback(const TapeHeader& header, std::int32_t lane, std::int64_t most_stretches)
+    : header_(header),
+      lane_(lane),
+      most_stretches_(most_stretches),
+      tables_(header.lanes.at(static_cast<std::size_t>(lane))) {}
 
 void Playback::add(const Step& step) {
     if (step.lane != lane_) return;
     validate(step, header_);
     const std::int64_t now = steps();
     KVTAPE_CHECK(step.index, ==, now);
+    const Lane& lane = header_.lanes[static_cast<std::size_t>(lane_)];
+    const std::int64_t runs = std::ssize(step.writes) + std::ssize(step.reads);
+    if (runs > most_stretches_ - stretches_) {
+        fail("lane '", lane.name, "', step ", now, ": its ", runs, " runs, beside ", stretches_,
+             " stretches of the steps before it, may exceed the ", most_stretches_,
+             " that can be played back; record fewer sequences or steps");
+    }
     phases_.push_back(step.phase);
 
-    const bool forgets = header_.lanes[static_cast<std::size_t>(lane_)].cache == "none";
-    if (forgets) history_.follow(tables_.forget_all(), now);
+    if (lane.cache == "none") history_.follow(tables_.forget_all(), now);
     for (const PoolEvent& event : step.pool) {
         if (!after_pass(event, step)) history_.follow(tables_.apply(event), now);
     }
-    for (const WriteRun& run : step.writes) {
-        history_.follow(tables_.note(run), now);
-        tracks_[{run.sequence, {run.layer, run.kv_head, run.kind}}].add(now, run);
-    }
-    for (const ReadRun& run : step.reads) {
-        tracks_[{run.sequence, {run.layer, run.kv_head, run.kind}}].add(now, run);
-    }
+    add_accesses(step, now);
     for (const PoolEvent& event : step.pool) {
         if (after_pass(event, step)) history_.follow(tables_.apply(event), now + 1);
     }
+}
+
+void Playback::add_accesses(const Step& step, std::int64_t now) {
+    const auto add = [&](const auto& run) {
+        Track& track = tracks_[{run.sequence, {run.layer, run.kv_head, run.kind}}];
+        if (track.add(now, run)) ++stretches_;
+    };
+    const WriteRun* first = nullptr;  // of the sequence: its track tells where the rows lie
+    for (const WriteRun& run : step.writes) {
+        if (first == nullptr || first->sequence != run.sequence) first = &run;
+        if (same_track(run, *first)) history_.follow(tables_.note(run), now);
+        // The block table keeps the slots of a paged lane. Without them, the runs of a track go on
+        // from block to block.
+        WriteRun kept = run;
+        if (tables_.paged()) kept.slot_begin = run.position_begin;
+        add(kept);
+    }
+    for (const ReadRun& run : step.reads) add(run);
 }
 
 const Track* Playback::track(std::int32_t sequence, Where where) const {
@@ -52,11 +74,9 @@ void Playback::for_each_write(const Life& life, std::int64_t last_step, Where wh
         if (rows == nullptr || last < hold.from) continue;
         const std::int64_t first_position = hold.index * size;
         rows->for_each_write(hold.from, last, [&](const WriteStretch& stretch) {
-            const bool elsewhere =
-                tables_.paged() && stretch.slot_of(first_position) != life.block * size;
             const std::int64_t begin = std::max(stretch.begin_in(hold.from), first_position);
             const std::int64_t end = std::min(stretch.end_in(last), first_position + size);
-            if (!elsewhere && begin < end) visit(hold, stretch, begin, end);
+            if (begin < end) visit(hold, stretch, begin, end);
         });
     }
 }
@@ -194,49 +214,53 @@ std::vector<std::int32_t> Playback::sequences(std::int64_t step) const {
     return history_.sequences_at(step);
 }
 
-// Rows of one block, over all layers, KV heads and kinds.
-std::int64_t Playback::rows_in(const Life& life, std::int64_t step) const {
+// Rows of one block in one layer, KV head and kind.
+std::int64_t Playback::rows_in(const Life& life, std::int64_t step, Where where) const {
     struct Range {
         std::int64_t begin, end;
     };
-    std::map<Where, std::vector<Range>> written;  // offsets within the block
+    std::vector<Range> written;  // offsets within the block
     std::int64_t last_step = step;
     for (const Life* from = &life;;) {
-        for (const std::size_t id : from->holds) {
-            const std::int32_t sequence = history_.hold(id).sequence;
-            auto entry = tracks_.lower_bound({sequence, Where{0, 0, Kind::key}});
-            for (; entry != tracks_.end() && entry->first.first == sequence; ++entry) {
-                written[entry->first.second];
-            }
-        }
-        for (auto& track : written) {
-            for_each_write(
-                *from, last_step, track.first,
-                [&](const Hold& hold, const WriteStretch&, std::int64_t begin, std::int64_t end) {
-                    const std::int64_t base = hold.index * tables_.block_size();
-                    track.second.push_back({begin - base, end - base});
-                });
-        }
+        for_each_write(
+            *from, last_step, where,
+            [&](const Hold& hold, const WriteStretch&, std::int64_t begin, std::int64_t end) {
+                const std::int64_t base = hold.index * tables_.block_size();
+                written.push_back({begin - base, end - base});
+            });
         if (!from->origin) break;
         last_step = std::min(last_step, from->origin->step);
         from = &history_.life(from->origin->life);
     }
-    std::int64_t rows = 0;
-    for (auto& [where, ranges] : written) {
-        std::sort(ranges.begin(), ranges.end(),
-                  [](const Range& a, const Range& b) { return a.begin < b.begin; });
-        std::int64_t covered = 0;  // offsets below are counted
-        for (const Range& range : ranges) {
-            rows += std::max<std::int64_t>(range.end - std::max(range.begin, covered), 0);
-            covered = std::max(covered, range.end);
-        }
+    std::sort(written.begin(), written.end(),
+              [](const Range& a, const Range& b) { return a.begin < b.begin; });
+    std::int64_t rows = 0, covered = 0;  // offsets below `covered` are counted
+    for (const Range& range : written) {
+        rows += std::max<std::int64_t>(range.end - std::max(range.begin, covered), 0);
+        covered = std::max(covered, range.end);
     }
     return rows;
 }
 
+// Layers, heads and kinds that have the same history in every sequence, as nearly all do, hold
+// equally many rows: one of them is counted for all.
 std::int64_t Playback::rows_in_cache(std::int64_t step) const {
+    std::map<Where, std::uint64_t> histories;
+    for (const auto& [name, track] : tracks_) {
+        const std::uint64_t numbers[] = {static_cast<std::uint64_t>(name.first),
+                                         track.fingerprint()};
+        const auto history = histories.try_emplace(name.second, fnv1a_start).first;
+        history->second = fnv1a(numbers, sizeof(numbers), history->second);
+    }
+    std::map<std::uint64_t, std::vector<Where>> alike;
+    for (const auto& [where, history] : histories) alike[history].push_back(where);
+
     std::int64_t rows = 0;
-    for (const Life* life : history_.lives_at(step)) rows += rows_in(*life, step);
+    for (const Life* life : history_.lives_at(step)) {
+        for (const auto& [history, tracks] : alike) {
+            rows += std::ssize(tracks) * rows_in(*life, step, tracks.front());
+        }
+    }
     return rows;
 }
 

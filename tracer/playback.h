@@ -3,8 +3,8 @@
 // The steps of one lane are added once, in order, and may be asked about in any order afterwards.
 // Rows are never stored one by one: what is kept are the runs, those of decoding joined to
 // stretches (tracer/track.h), and the times at which sequences held blocks. A question costs time
-// in proportion to the cells asked for and the stretches of the track; memory grows at most with
-// the number of runs.
+// in proportion to the cells asked for and the stretches of the track; memory grows with the
+// stretches, up to a limit.
 //
 // Time: "at step s" is while step s runs, after it wrote and while it reads. A block that a
 // sequence frees because it finished in step s is empty from step s + 1 on; a block taken away
@@ -20,6 +20,7 @@
 #include "tracer/block_history.h"
 #include "tracer/block_tables.h"
 #include "tracer/step.h"
+#include "tracer/tape_limits.h"
 #include "tracer/tape_reader.h"
 #include "tracer/track.h"
 
@@ -43,11 +44,12 @@ struct Cell {
 
 class Playback {
   public:
-    // An empty history of header.lanes[lane].
-    Playback(const TapeHeader& header, std::int32_t lane);
+    // An empty history of header.lanes[lane], which will not keep more than `most_stretches`.
+    Playback(const TapeHeader& header, std::int32_t lane,
+             std::int64_t most_stretches = max_stretches);
 
-    // Adds the next step; steps of other lanes are ignored. Throws Error if it is not valid as in
-    // tracer/step_check.h.
+    // Adds the next step; steps of other lanes are ignored. Throws Error, and stays as it was, if
+    // the step is not valid as in tracer/step_check.h or has more runs than may still be kept.
     void add(const Step& step);
 
     std::int64_t steps() const { return static_cast<std::int64_t>(phases_.size()); }
@@ -94,6 +96,7 @@ class Playback {
         friend auto operator<=>(const Where&, const Where&) = default;
     };
 
+    void add_accesses(const Step& step, std::int64_t now);
     const Track* track(std::int32_t sequence, Where where) const;
     template <class Visit>
     void for_each_write(const Life& life, std::int64_t last_step, Where where,
@@ -102,12 +105,14 @@ class Playback {
                std::span<Cell> out) const;
     void count_reads(const Hold& hold, std::int64_t step, Where where, std::int64_t offset,
                      std::span<Cell> out) const;
-    std::int64_t rows_in(const Life& life, std::int64_t step) const;
+    std::int64_t rows_in(const Life& life, std::int64_t step, Where where) const;
 
     TapeHeader header_;
     std::int32_t lane_;
+    std::int64_t most_stretches_;
     std::vector<Phase> phases_;                               // (steps)
     std::map<std::pair<std::int32_t, Where>, Track> tracks_;  // by sequence first
+    std::int64_t stretches_ = 0;                              // of all tracks
     BlockTables tables_;                                      // after the last step added
     BlockHistory history_;
 };

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/check.h"
+#include "tracer/cost_model.h"
 #include "tracer/tape_limits.h"
 
 namespace kvtape {
@@ -70,7 +71,8 @@ void check_token(const TokenText& token, const ModelShape& shape) {
 void check_writes(const Step& step, const TapeHeader& header, const Spans& spans) {
     const Lane& lane = header.lanes[static_cast<std::size_t>(step.lane)];
     const std::int64_t slots = lane.blocks > 0 ? lane.blocks * lane.block_size : max_slot;
-    std::int64_t rows = 0;
+    const std::int64_t block_size = lane.blocks > 0 ? lane.block_size : max_slot;
+    std::int64_t rows = 0, blocks = 0;
     for (const WriteRun& run : step.writes) {
         require("a write's layer", run.layer, 0, header.shape.layers - 1);
         require("a write's kv_head", run.kv_head, 0, header.shape.kv_heads - 1);
@@ -79,7 +81,9 @@ void check_writes(const Step& step, const TapeHeader& header, const Spans& spans
         require("a write's slot_begin", run.slot_begin, 0, slots);
         require_range("written slots", run.slot_begin, run.slot_begin + run.rows(), 0, slots);
         rows += run.rows();
+        blocks += (run.position_end - 1) / block_size - run.position_begin / block_size + 1;
     }
+    require("the number of blocks that the write runs touch", blocks, 0, max_blocks_per_step);
     require("the count of written rows", rows, 0, max_count / (header.shape.head_dim * 4));
 }
 
@@ -160,6 +164,7 @@ void check_extras(const Step& step, const ModelShape& shape, const Spans& spans)
 
 void validate(const TapeHeader& header) {
     validate(header.shape);
+    require("2 * layers * kv_heads", kv_rows_per_token(header.shape), 1, max_rows_per_token);
     require("max_model_len", header.max_model_len, 0, max_position);
     require("the number of lanes", static_cast<std::int64_t>(header.lanes.size()), 1, max_lanes);
 

@@ -8,7 +8,7 @@ namespace kvtape {
 
 // Both throw Error with a phrase that names the field, the value and what is allowed.
 
-// The shape is valid, lanes have unique names, and a paged lane has a block size.
+// The shape is valid and not too large, lanes have unique names, and a paged lane has a block size.
 void validate(const TapeHeader& header);
 
 // Lanes, layers and heads exist; ranges do not end before they begin; every written position and

@@ -1,6 +1,7 @@
 #include "tracer/tape_encoding.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -22,10 +23,15 @@ constexpr std::size_t frame_bytes = sizeof(frame_start) + 4;
     fail("it holds lists more than ", max_record_depth, " deep");
 }
 
-// Nesting and number of values of a JSON text, counted from its brackets and commas. Whether the
-// text is JSON at all is left to the parser, which then cannot run out of memory.
+[[noreturn]] void too_many_keys() {
+    fail("it holds an object of more than ", max_object_keys, " keys");
+}
+
+// Nesting, values and keys of a JSON text, counted from its brackets, commas and colons. Whether
+// the text is JSON at all is left to the parser, which then cannot run out of memory.
 void check_json_size(std::string_view text) {
     std::int64_t depth = 0, values = 1;
+    std::array<std::int64_t, max_record_depth + 1> keys{};  // of the open object at each depth
     bool in_string = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
@@ -36,9 +42,12 @@ void check_json_size(std::string_view text) {
             in_string = true;
         } else if (c == '[' || c == '{') {
             if (++depth > max_record_depth) too_deep();
+            keys[static_cast<std::size_t>(depth)] = 0;
             ++values;
         } else if (c == ']' || c == '}') {
-            --depth;
+            depth = std::max<std::int64_t>(depth - 1, 0);
+        } else if (c == ':') {
+            if (++keys[static_cast<std::size_t>(depth)] > max_object_keys) too_many_keys();
         } else if (c == ',') {
             ++values;
         }
@@ -47,8 +56,8 @@ void check_json_size(std::string_view text) {
 }
 
 // Goes once through a CBOR value and refuses what a tape does not use: lengths that are not given,
-// byte strings and tags within a record, keys that are not text. What is left is well-formed, not
-// too deep and not too large, so the parser (which calls itself at each level) is safe.
+// byte strings and tags within a record. What is left is well-formed, not too deep and not too
+// large, so the parser (which calls itself at each level) is safe.
 class CborCheck {
   public:
     explicit CborCheck(std::string_view bytes) : bytes_(bytes) {}
@@ -115,6 +124,7 @@ class CborCheck {
             case array:
             case map:
                 if (number > bytes_.size() - at_) fail("it ends within a list");
+                if (major == map && number > max_object_keys) too_many_keys();
                 return major == array ? number : 2 * number;
             default:
                 fail("it uses a CBOR form that tapes do not");

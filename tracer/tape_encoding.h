@@ -1,14 +1,13 @@
 // Two ways to put the records of a tape into bytes:
 //
-//   JSON Lines (.jsonl)    one record is one line. Any text tool reads it.
-//   CBOR sequence (.tape)  one record is one CBOR item: a byte string that holds the record in
-//   CBOR,
-//                          tagged 24 ("encoded CBOR data item", RFC 8949 section 3.4.5.1). The byte
+//   JSON Lines (.jsonl)    One record is one line. Any text tool reads it.
+//   CBOR sequence (.tape)  One record is one CBOR item: the record in CBOR, in a byte string with
+//                          tag 24 ("encoded CBOR data item", RFC 8949 section 3.4.5.1). The byte
 //                          string starts with its length, so a reader knows where a record ends
 //                          before it looks inside, and whether all of it has arrived.
 //
 // Records that come from a file are hostile until checked: `decode_record` looks at the nesting and
-// the number of values before it builds anything.
+// the number of values and keys before it builds anything.
 #pragma once
 
 #include <cstddef>

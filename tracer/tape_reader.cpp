@@ -77,25 +77,22 @@ bool TapeReader::fetch_more() {
     return count > 0;
 }
 
-// Decodes the record that comes next, without accepting it yet.
-TapeReader::Got TapeReader::read_record(Json& record) {
+// Finds the record that comes next, without decoding or accepting it yet; false if the file ends
+// before it does. `record_` points into the buffer, until more is fetched.
+bool TapeReader::fetch_record() {
     for (;;) {
         const std::string_view bytes = std::string_view(buffer_).substr(buffer_begin_);
-        const Framed framed = find_record(bytes, encoding_, searched_);
-        if (framed.state == Framed::State::damaged) corrupt("no record starts there");
-        if (framed.state == Framed::State::whole) {
-            record_size_ = framed.size;
-            record = decode_record(framed.payload, encoding_);
-            return Got::record;
-        }
+        record_ = find_record(bytes, encoding_, searched_);
+        if (record_.state == Framed::State::damaged) corrupt("no record starts there");
+        if (record_.state == Framed::State::whole) return true;
         searched_ = bytes.size();
-        if (!fetch_more()) return Got::incomplete;
+        if (!fetch_more()) return false;
     }
 }
 
 void TapeReader::accept_record() {
-    buffer_begin_ += record_size_;
-    record_byte_ += static_cast<std::int64_t>(record_size_);
+    buffer_begin_ += record_.size;
+    record_byte_ += static_cast<std::int64_t>(record_.size);
     searched_ = 0;
     ++records_read_;
 }
@@ -111,22 +108,21 @@ void TapeReader::read_header() {
                         "'" + path_ + "' is not a tape: it does not start with a tape's header; " +
                             "give a file that kvtape wrote with --tape");
     }
+    if (!fetch_record()) return;
+    std::int64_t version = 0;
     try {
-        Json record;
-        if (read_record(record) == Got::incomplete) return;
-        const std::int64_t version = fields::integer(fields::member(record, "version"), "version");
-        if (version > tape_version) {
-            throw TapeError(TapeFault::newer_version, 0, 0,
-                            "tape '" + path_ + "' has version " + std::to_string(version) +
-                                "; this kvtape reads version " + std::to_string(tape_version) +
-                                "; update kvtape, or record the tape again with this one");
-        }
+        const Json record = decode_record(record_.payload, encoding_);
+        version = fields::integer(fields::member(record, "version"), "version");
         if (version < 1) fail("\"version\" is ", version, "; the first version is 1");
-        header_ = header_from_json(record);
-    } catch (const TapeError&) {
-        throw;
+        if (version <= tape_version) header_ = header_from_json(record);
     } catch (const Error& error) {
         corrupt(error.what());
+    }
+    if (version > tape_version) {
+        throw TapeError(TapeFault::newer_version, 0, 0,
+                        "tape '" + path_ + "' has version " + std::to_string(version) +
+                            "; this kvtape reads version " + std::to_string(tape_version) +
+                            "; update kvtape, or record the tape again with this one");
     }
     next_index_.assign(header_->lanes.size(), 0);
     accept_record();
@@ -136,30 +132,35 @@ TapeReader::Next TapeReader::next(Step& step) {
     if (broken_) throw TapeError(*broken_);
     if (ended_) return Next::end;
     if (!header_) read_header();
-    if (!header_) return Next::incomplete;
+    if (!header_ || !fetch_record()) return Next::incomplete;
     try {
-        Json record;
-        if (read_record(record) == Got::incomplete) return Next::incomplete;
+        const Json record = decode_record(record_.payload, encoding_);
         if (const Json* end = fields::optional(record, "end")) {
             read_end(record, *end);
-            return Next::end;
+        } else {
+            read_step(record, step);
         }
-        Step decoded = step_from_json(record, *header_);
-        std::int64_t& index = next_index_[static_cast<std::size_t>(decoded.lane)];
-        if (decoded.index != index) {
-            fail("it is step ", decoded.index, " of lane ", decoded.lane, "; step ", index,
-                 " comes next");
-        }
-        ++index;
-        step = std::move(decoded);
-    } catch (const TapeError&) {
-        throw;
     } catch (const Error& error) {
         corrupt(error.what());
     }
     accept_record();
+    if (!ended_) return Next::step;
+    if (mode_ == Mode::whole && (unread_bytes() > 0 || fetch_more())) {
+        corrupt("it follows the end of the tape");
+    }
+    return Next::end;
+}
+
+void TapeReader::read_step(const Json& record, Step& step) {
+    Step decoded = step_from_json(record, *header_);
+    std::int64_t& index = next_index_[static_cast<std::size_t>(decoded.lane)];
+    if (decoded.index != index) {
+        fail("it is step ", decoded.index, " of lane ", decoded.lane, "; step ", index,
+             " comes next");
+    }
+    ++index;
     ++steps_read_;
-    return Next::step;
+    step = std::move(decoded);
 }
 
 void TapeReader::read_end(const Json& record, const Json& end) {
@@ -170,10 +171,6 @@ void TapeReader::read_end(const Json& record, const Json& end) {
     }
     if (const Json* reason = fields::optional(record, "reason")) {
         end_reason_ = fields::text(*reason, "reason");
-    }
-    accept_record();
-    if (mode_ == Mode::whole && (unread_bytes() > 0 || fetch_more())) {
-        corrupt("it follows the end of the tape");
     }
     ended_ = true;
 }

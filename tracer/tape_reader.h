@@ -43,7 +43,8 @@ class TapeReader {
                      // `truncation`. follow: ask again later.
     };
 
-    // Throws TapeError (corrupt) at a damaged record, and again at every later call.
+    // Throws TapeError (corrupt) at a damaged record, and again at every later call. Throws Error
+    // if the file cannot be read, or was written anew since.
     Next next(Step& step);
 
     // What to tell the user after Next::incomplete: at which byte, how many steps precede it.
@@ -56,11 +57,11 @@ class TapeReader {
     std::int64_t bytes_read() const { return record_byte_; }  // whole records, header included
 
   private:
-    enum class Got : std::uint8_t { record, incomplete };
     bool fetch_more();
-    Got read_record(Json& record);
+    bool fetch_record();
     void accept_record();
     void read_header();
+    void read_step(const Json& record, Step& step);
     void read_end(const Json& record, const Json& end);
     [[noreturn]] void corrupt(const std::string& what);
     std::int64_t unread_bytes() const {
@@ -76,7 +77,7 @@ class TapeReader {
     std::string buffer_;            // what was read from the file and is still of use
     std::size_t buffer_begin_ = 0;  // in it, the start of the next record
     std::size_t searched_ = 0;      // bytes of that record known to hold no line end
-    std::size_t record_size_ = 0;   // bytes of the record just decoded
+    Framed record_{};               // the one just fetched; see fetch_record
     std::int64_t record_byte_ = 0;  // offset in the file of the next record
     std::int64_t records_read_ = 0;
     std::int64_t steps_read_ = 0;

@@ -40,15 +40,18 @@ std::int64_t ReadStretch::queries(std::int64_t key, std::int64_t first, std::int
     return std::max<std::int64_t>(end - begin, 0);
 }
 
-void Track::add(std::int64_t step, const WriteRun& run) {
+bool Track::add(std::int64_t step, const WriteRun& run) {
     fingerprint_ =
         hash_of({0, step, run.position_begin, run.position_end, run.slot_begin}, fingerprint_);
     const auto goes_on = [&](const WriteStretch& s) {
-        return s.step_end == step && s.position_end == run.position_begin &&
-               s.slot_of(s.position_end) == run.slot_begin &&
-               one_per_step(s.position_end - s.position_begin, s.step_begin, s.step_end);
+        const bool in_this_step = s.step_begin == step;
+        const bool by_one_position =
+            s.step_end == step && run.rows() == 1 &&
+            one_per_step(s.position_end - s.position_begin, s.step_begin, s.step_end);
+        return (in_this_step || by_one_position) && s.position_end == run.position_begin &&
+               s.slot_of(s.position_end) == run.slot_begin;
     };
-    WriteStretch* stretch = run.rows() == 1 ? last_that(writes_, goes_on) : nullptr;
+    WriteStretch* stretch = last_that(writes_, goes_on);
     if (stretch != nullptr) {
         stretch->step_end = step + 1;
         stretch->position_end = run.position_end;
@@ -56,9 +59,10 @@ void Track::add(std::int64_t step, const WriteRun& run) {
     } else {
         writes_.push_back({step, step + 1, run.position_begin, run.position_end, run.slot_begin});
     }
+    return stretch == nullptr;
 }
 
-void Track::add(std::int64_t step, const ReadRun& run) {
+bool Track::add(std::int64_t step, const ReadRun& run) {
     const std::int64_t heads = run.head_end - run.head_begin;
     fingerprint_ = hash_of({1, step, heads, run.query_begin, run.query_end, run.key_begin,
                             run.key_end, run.causal ? 1 : 0},
@@ -79,6 +83,7 @@ void Track::add(std::int64_t step, const ReadRun& run) {
         reads_.push_back({step, step + 1, heads, run.query_begin, run.query_end, run.key_begin,
                           run.key_end, run.causal});
     }
+    return stretch == nullptr;
 }
 
 ReadCount Track::reads(std::int64_t position, std::int64_t first, std::int64_t last) const {

@@ -4,7 +4,7 @@
 // A decode step writes one row and reads all of them: one run each. A hundred decode steps would be
 // two hundred runs that tell nothing new, because each goes on where the one before stopped. A
 // *stretch* is such a row of runs, of neighbouring steps that advance by one position per step; or
-// a single run by itself.
+// what one step wrote or read without a gap.
 #pragma once
 
 #include <algorithm>
@@ -59,9 +59,9 @@ struct ReadCount {
 
 class Track {
   public:
-    // Steps come in order.
-    void add(std::int64_t step, const WriteRun& run);
-    void add(std::int64_t step, const ReadRun& run);
+    // Steps come in order. Returns whether the run began a new stretch.
+    bool add(std::int64_t step, const WriteRun& run);
+    bool add(std::int64_t step, const ReadRun& run);
 
     // Calls `visit(stretch)` for each stretch that wrote in steps [first, last], in the order of
     // time.

@@ -57,6 +57,20 @@ class TapeIn : public ::testing::TestWithParam<const char*> {
         return read_tape(path("damaged"));
     }
 
+    // A plain Error, which says this and nothing more.
+    template <class Call>
+    void expect_written_anew(const Call& call) const {
+        try {
+            call();
+            ADD_FAILURE() << "no Error was thrown";
+        } catch (const TapeError& error) {
+            ADD_FAILURE() << "a TapeError: " << error.what();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.what(),
+                      "tape '" + path() + "' was written anew while it was read; open it again");
+        }
+    }
+
     Folder folder_;
 };
 
@@ -256,13 +270,75 @@ TEST_P(TapeIn, UnknownKeysAreIgnored) {
 
 TEST_P(TapeIn, ABoxOfTooManyRunsIsRefusedBeforeItUnfolds) {
     TapeHeader header = small_header();
-    header.shape = {1 << 24, 8, 4, 4, 4, 16, 32};
+    header.shape = {max_rows_per_token / 8, 8, 4, 4, 4, 16, 32};
     const std::string head = record(to_json(header).dump());
+    const Json box = Json::parse(R"([0,0,8192,0,4,"kv",0,1,0])");
     Json step = to_json(small_step(0), small_header().shape);
-    step["writes"] = Json::parse(R"([[0,0,16777216,0,4,"kv",0,1,0]])");
+    step["writes"] = Json::array();
+    for (std::int64_t runs = 0; runs <= max_runs_per_step; runs += max_rows_per_token) {
+        step["writes"].push_back(box);
+    }
     const ReadOutcome outcome = read(head + record(step.dump()));
     ASSERT_TRUE(outcome.error.has_value());
-    EXPECT_THAT(outcome.error->what(), HasSubstr("more than"));
+    EXPECT_THAT(outcome.error->what(), HasSubstr("more than 4194304 runs"));
+}
+
+TEST_P(TapeIn, AModelOfTooManyLayersAndHeadsIsRefused) {
+    TapeHeader header = small_header();
+    header.shape = {1 << 20, 8, 2, 2, 4, 16, 32};
+    const ReadOutcome outcome = read(record(to_json(header).dump()));
+    ASSERT_TRUE(outcome.error.has_value());
+    EXPECT_THAT(outcome.error->what(),
+                HasSubstr("2 * layers * kv_heads is 4194304; it must be between 1 and 65536"));
+}
+
+// One box that unfolds to many runs, each over many blocks.
+TEST_P(TapeIn, AStepThatTouchesTooManyBlocksIsRefused) {
+    TapeHeader header = small_header();
+    header.max_model_len = 0;
+    header.shape = {max_rows_per_token / 8, 8, 4, 4, 4, 16, 32};
+    header.lanes = {{"paged", "cpu", "paged", KvDtype::f32, 2, 1 << 20}};
+    const std::string head = record(to_json(header).dump());
+    const auto of_tokens = [&](std::int64_t tokens) {
+        Step step = small_step(0);
+        step.spans[0].tokens.assign(static_cast<std::size_t>(tokens), {1, ""});
+        step.reads.clear();
+        Json json = to_json(step, header.shape);
+        json["writes"] = Json::array();
+        json["writes"].push_back({0, 0, header.shape.layers, 0, 4, "kv", 0, tokens, 0});
+        return head + record(json.dump());
+    };
+    EXPECT_EQ(read(of_tokens(512)).steps.size(), 1u);
+    const ReadOutcome outcome = read(of_tokens(513));
+    ASSERT_TRUE(outcome.error.has_value());
+    EXPECT_THAT(outcome.error->what(),
+                HasSubstr("the number of blocks that the write runs touch is 16842752; it must be "
+                          "between 0 and 16777216"));
+}
+
+TEST_P(TapeIn, AnObjectOfTooManyKeysIsRefused) {
+    const Json step = to_json(small_step(0), small_header().shape);
+    Json header = to_json(small_header());
+    const auto with_keys = [](Json object, std::size_t keys) {
+        while (object.size() < keys) object["key " + std::to_string(object.size())] = "a:b,c";
+        return object;
+    };
+    header["shape"] = with_keys(header["shape"], 64);
+    const std::string head = record(header.dump());
+    Json nested = step;
+    nested["spans"][0] = with_keys(step["spans"][0], 64);
+    EXPECT_EQ(read(head + record(with_keys(nested, 64).dump())).steps.size(), 1u);
+
+    const auto refused = [&](const std::string& bytes) {
+        const ReadOutcome outcome = read(bytes);
+        ASSERT_TRUE(outcome.error.has_value());
+        EXPECT_THAT(outcome.error->what(), HasSubstr("an object of more than 64 keys"));
+    };
+    header["shape"] = with_keys(header["shape"], 65);
+    refused(record(header.dump()));
+    refused(head + record(with_keys(step, 65).dump()));
+    nested["spans"][0] = with_keys(step["spans"][0], 65);
+    refused(head + record(nested.dump()));
 }
 
 TEST(TapeReader, DeepNestingIsRefused) {
@@ -388,7 +464,24 @@ TEST_P(TapeIn, FollowingNoticesThatTheTapeWasWrittenAnew) {
     while (reader.next(step) == TapeReader::Next::step) {
     }
     write_file(path(), bytes.all.substr(0, bytes.ends[0]));
-    EXPECT_THAT(error_text([&] { reader.next(step); }), HasSubstr("written anew"));
+    for (int times = 0; times < 2; ++times) expect_written_anew([&] { reader.next(step); });
+
+    write_file(path(), bytes.all.substr(0, bytes.ends[0] - 1));
+    TapeReader without_header(path(), TapeReader::Mode::follow);
+    write_file(path(), bytes.all.substr(0, 4));
+    expect_written_anew([&] { without_header.next(step); });
+}
+
+// The file is short, so all of it was fetched with the header; after its last record the reader
+// looks whether more follows.
+TEST_P(TapeIn, ATapeThatWasWrittenAnewIsNoticedAtItsEnd) {
+    const Bytes bytes = small_tape(1);
+    write_file(path(), bytes.all);
+    TapeReader reader(path());
+    write_file(path(), bytes.all.substr(0, bytes.ends[0]));
+    Step step;
+    ASSERT_EQ(reader.next(step), TapeReader::Next::step);
+    expect_written_anew([&] { reader.next(step); });
 }
 
 TEST_P(TapeIn, FollowingStillRefusesDamage) {

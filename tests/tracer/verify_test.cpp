@@ -9,6 +9,7 @@
 #include "support/error_text.h"
 #include "support/synthetic_engine.h"
 #include "support/tape_files.h"
+#include "tracer/tape_limits.h"
 
 namespace kvtape {
 namespace {
@@ -167,6 +168,22 @@ TEST_F(VerifyFault, ARowInTheWrongSlot) {
                  "wrote position 3 to slot 9; the block table has slot 3");
 }
 
+// Without pool events, the first layer, KV head and kind tells where the rows lie; the other seven
+// are wrong, not right about something new.
+TEST_F(VerifyFault, RowsThatLieElsewhereInOtherTracks) {
+    steps_.resize(1);
+    Step& step = steps_[0];
+    step.pool.clear();
+    for (WriteRun& run : step.writes) {
+        const bool is_first = run.layer == 0 && run.kv_head == 0 && run.kind == Kind::key;
+        if (run.sequence == 1 && !is_first) run.slot_begin = 12;
+    }
+    const VerifyReport report = verify_steps(header_, steps_);
+    EXPECT_EQ(report.problems_found, 7);
+    EXPECT_THAT(report.problems[0].what,
+                HasSubstr("wrote position 0 to slot 12; the block table has slot 4"));
+}
+
 TEST_F(VerifyFault, ARowInABlockOfSomeoneElse) {
     expect_found(
         [](Step& step) {
@@ -284,10 +301,30 @@ TEST_F(VerifyFault, AnUnfinishedTapeIsNotOk) {
     EXPECT_THAT(report.truncation, HasSubstr("without an end record"));
 }
 
-// A model of 2^24 layers with one run: neither may take long.
-TEST(Verify, AHugeModelWithFewRunsIsQuick) {
+// A recorder joins runs. Those of others are joined here, but not for hours: 1,000 queries each of
+// keys and values in two parts, in 8,192 layers, are more than one step may ask for.
+TEST(Verify, ReadsThatAreNotJoinedMayNotTakeForever) {
     TapeHeader header = small_header();
-    header.shape = {1 << 24, 1 << 24, 1 << 24, 1 << 24, 1 << 24, 1 << 24, 1 << 24};
+    header.max_model_len = 0;
+    header.shape = {8192, 8, 1, 1, 4, 16, 32};
+    Step step;
+    step.spans = {{0, 0, std::vector<TokenText>(1000, {1, "x"}), 1, {}}};
+    for (std::int32_t layer = 0; layer < header.shape.layers; ++layer) {
+        for (const Kind kind : {Kind::key, Kind::value}) {
+            step.writes.push_back({0, layer, 0, kind, 0, 1000, 0});
+            step.reads.push_back({0, layer, 0, 0, 1, kind, 0, 500, 0, 500, true});
+            step.reads.push_back({0, layer, 0, 0, 1, kind, 500, 1000, 0, 1000, true});
+        }
+    }
+    const VerifyReport report = verify_steps(header, {step});
+    ASSERT_FALSE(report.ok());
+    EXPECT_THAT(report.problems[0].what, HasSubstr("layer 4192, KV head 0: the query heads"));
+}
+
+// The largest model that a tape may have, without a run: it must not take long.
+TEST(Verify, AHugeModelWithoutRunsIsQuick) {
+    TapeHeader header = small_header();
+    header.shape = {max_rows_per_token / 2, 1 << 24, 1 << 24, 1, 1 << 24, 1 << 24, 1 << 24};
     Step step;
     step.spans = {{0, 0, {{1, "x"}}, 1, {}}};
     const VerifyReport report = verify_steps(header, {step});
