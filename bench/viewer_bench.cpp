@@ -7,6 +7,8 @@
 //            within a step                                       target: under 4 ms, one core
 //   events   the event list alone, scrolled to another row in each frame
 //   memory   of the process, over that of the steps in memory    target: below 3
+//   pool     median draw data of the memory panel with 20,000 full blocks, each frame at another
+//            step                                                target: under 16 ms, no lost frame
 //
 //   kvtape_viewer_bench [--json] [--tokens N]
 #include <unistd.h>
@@ -77,6 +79,21 @@ double median_frame(Viewer& viewer, int frames, const Change& change) {
     return median(seconds);
 }
 
+// One sequence that fills a pool of 20,000 blocks of 16.
+double seconds_of_the_pool(Viewer& viewer) {
+    SyntheticTape tape;
+    tape.block_size = 16;
+    tape.decode_steps = 100;
+    tape.prompt = 20'000 * tape.block_size - tape.decode_steps;
+    tape.caches = {"paged"};
+    viewer.close_all();
+    LaneHistory& lane = viewer.show.add_lane(tape.header(), 0);
+    for (std::int64_t i = 0; i < tape.steps(); ++i) lane.add(tape.step(0, i));
+    viewer.only_panel = "memory";
+    const std::int64_t steps = viewer.steps();
+    return median_frame(viewer, 21, [&](int i) { jump(viewer.playhead, steps - 1 - i, steps); });
+}
+
 int run(bool json, std::int64_t tokens) {
     SyntheticTape tape;
     tape.shape = {32, 4096, 32, 8, 128, 14336, 128256};
@@ -126,11 +143,15 @@ int run(bool json, std::int64_t tokens) {
         viewer.event_focus = (lane.events() - 1) * i / 100;
     });
 
+    const std::int64_t event_count = lane.events();
+    const double pool = seconds_of_the_pool(viewer);
+
     const double ratio = static_cast<double>(memory) / static_cast<double>(in_memory);
-    const bool met = opened < 3 && stepping < 4e-3 && playing < 4e-3 && events < 4e-3 && ratio < 3;
+    const bool met = opened < 3 && stepping < 4e-3 && playing < 4e-3 && events < 4e-3 &&
+                     ratio < 3 && pool < 16e-3;
     const Json result = {{"tokens", tokens},
                          {"rows", kv_rows_per_token(tape.shape) * tokens},
-                         {"events", lane.events()},
+                         {"events", event_count},
                          {"file_bytes", file_bytes},
                          {"steps_in_memory_bytes", in_memory},
                          {"open_seconds", opened},
@@ -138,6 +159,7 @@ int run(bool json, std::int64_t tokens) {
                          {"frame_while_playing_ms", playing * 1e3},
                          {"frame_of_the_event_list_ms", events * 1e3},
                          {"three_frames_and_software_opengl_ms", median(with_opengl) * 1e3},
+                         {"frame_of_a_full_pool_ms", pool * 1e3},
                          {"memory_ratio", ratio},
                          {"targets_met", met}};
     if (json) {

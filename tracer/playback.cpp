@@ -125,17 +125,22 @@ void Playback::count_reads(const Hold& hold, std::int64_t step, Where where, std
     const Track* rows = track(hold.sequence, where);
     if (rows == nullptr) return;
     const std::int64_t last = std::min(step, hold.to - 1);
-    std::int64_t position = hold.index * tables_.block_size() + offset;
-    for (Cell& cell : out) {
-        if (cell.filled) {
+    const std::int64_t base = hold.index * tables_.block_size() + offset;
+    const std::int64_t base_end = base + std::ssize(out);
+    rows->for_each_read(hold.from, last, [&](const ReadStretch& stretch) {
+        const bool now = last == step && stretch.step_end > step;
+        const std::int64_t begin = std::max(base, stretch.key_begin);
+        const std::int64_t end = std::min(base_end, stretch.key_end);
+        for (std::int64_t position = begin; position < end; ++position) {
+            Cell& cell = out[static_cast<std::size_t>(position - base)];
             const std::int64_t first = std::max(cell.written_step, hold.from);
-            const ReadCount count = rows->reads(position, first, last);
-            cell.times_read += count.read;
-            cell.times_fetched += count.fetched;
-            if (last == step) cell.read_now += rows->reads(position, step, step).read;
+            if (!cell.filled || stretch.step_end <= first) continue;
+            const std::int64_t queries = stretch.queries(position, first, last);
+            cell.times_fetched += queries;
+            cell.times_read += queries * stretch.heads;
+            if (now) cell.read_now += stretch.queries(position, step, step) * stretch.heads;
         }
-        ++position;
-    }
+    });
 }
 
 void Playback::cells(std::int64_t step, std::int32_t sequence, std::int32_t layer,

@@ -86,14 +86,4 @@ bool Track::add(std::int64_t step, const ReadRun& run) {
     return stretch == nullptr;
 }
 
-ReadCount Track::reads(std::int64_t position, std::int64_t first, std::int64_t last) const {
-    ReadCount count;
-    for_each(reads_, longest_read_, first, last, [&](const ReadStretch& stretch) {
-        const std::int64_t queries = stretch.queries(position, first, last);
-        count.fetched += queries;
-        count.read += queries * stretch.heads;
-    });
-    return count;
-}
-
 }  // namespace kvtape

@@ -51,12 +51,6 @@ struct ReadStretch {
     std::int64_t queries(std::int64_t key, std::int64_t first, std::int64_t last) const;
 };
 
-// How often a row was read.
-struct ReadCount {
-    std::int64_t read = 0;     // by query heads
-    std::int64_t fetched = 0;  // from storage
-};
-
 class Track {
   public:
     // Steps come in order. Returns whether the run began a new stretch.
@@ -70,11 +64,14 @@ class Track {
         for_each(writes_, longest_write_, first, last, visit);
     }
 
+    // The same for stretches that read.
+    template <class Visit>
+    void for_each_read(std::int64_t first, std::int64_t last, const Visit& visit) const {
+        for_each(reads_, longest_read_, first, last, visit);
+    }
+
     // A hash of all runs and their steps, but not of the layer, head and kind.
     std::uint64_t fingerprint() const { return fingerprint_; }
-
-    // Reads of the row at `position` in steps [first, last].
-    ReadCount reads(std::int64_t position, std::int64_t first, std::int64_t last) const;
 
   private:
     // The stretches are sorted by their first step. One that began long before `first` may still

@@ -10,6 +10,8 @@ namespace {
 
 // How much of the colour of being read goes over the colour of the cell.
 constexpr double read_tint = 0.6;
+// Of one written in this step, which is bright already.
+constexpr double read_tint_on_new = 0.85;
 
 // 0 for 1 read, 1 for the most there are: counts differ by orders of magnitude.
 double on_log_scale(std::int64_t value, std::int64_t most) {
@@ -96,8 +98,8 @@ void colour_cells(const LaneHistory& lane, const Playhead& at, std::int32_t laye
         if (cell.written_now) colour = mix(palette.empty, colour, 0.25 + 0.75 * written);
         // The sweep ends with the step: one that is done shows what it wrote.
         const bool read_by_now = cell.read_now > 0 && static_cast<std::int64_t>(i) < swept;
-        if (read_by_now && read < 1 && !cell.written_now) {
-            colour = mix(colour, palette.read_now, read_tint);
+        if (read_by_now && read < 1) {
+            colour = mix(colour, palette.read_now, cell.written_now ? read_tint_on_new : read_tint);
         }
         colours[i] = colour;
     }

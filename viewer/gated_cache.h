@@ -15,6 +15,11 @@ class GatedCache : public Cache {
     explicit GatedCache(PaceGate& gate, const Arguments&... arguments)
         : Cache(arguments...), gate_(gate) {}
 
+    void reserve(SequenceId sequence, std::int64_t end) override {
+        Cache::reserve(sequence, end);
+        gate_.pass_stores(Cache::length(sequence), end);
+    }
+
   protected:
     KvCache::Place place(const RowKey& key, std::int64_t position) override {
         gate_.enter_layer(key.layer);

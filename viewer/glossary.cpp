@@ -29,6 +29,10 @@ constexpr std::pair<std::string_view, const char*> words[] = {
     {"rows fetched", "Rows taken from storage; a group of query heads fetches a row once."},
     {"bytes held", "Storage set aside for the cache after the step."},
     {"closed form", "What the count must be, by a formula from the shapes alone."},
+    {"measured = closed form",
+     "At every step, the kernels counted exactly what the formulas say: the dots lie on the "
+     "curves."},
+    {"positions read", "How many tokens of the sequence the step's last query looks at."},
     {"dtype", "Number format of the cached values: f32, f16, bf16, fp8_e4m3 or fp8_e5m2."},
     {"margin", "Largest minus second largest logit: how sure the pick was."},
     {"waste", "Slots that are set aside but hold no row."},

@@ -49,7 +49,9 @@ void draw_legend(const Viewer& viewer) {
             entry(palette.not_finite, "not finite", "Infinity or NaN was stored.");
             break;
         case ColourBy::sequence:
-            entry(palette.series[0], "sequence 0", "Each sequence has a colour of its own.");
+            entry(palette.series[static_cast<std::size_t>(viewer.grid.sequence) % 8],
+                  ("sequence " + std::to_string(viewer.grid.sequence)).c_str(),
+                  "Each sequence has a colour of its own.");
             break;
     }
     entry(palette.written_now, "written in this step", "K and V rows that this step computed.");

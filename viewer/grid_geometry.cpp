@@ -18,6 +18,19 @@ std::optional<GridGeometry::Hit> GridGeometry::hit(double x, double y) const {
     return cell;
 }
 
+ColumnsOnShow GridGeometry::columns(std::int64_t width) const {
+    double first = view_.first_position;
+    double last = std::min(first + view_.positions, static_cast<double>(width));
+    if (!(last > first)) return {};
+    if (cell_width() >= 1) {
+        first = std::floor(first);
+        last = std::min(std::ceil(last), static_cast<double>(width));
+        return {first, last - first, static_cast<std::int64_t>(last - first)};
+    }
+    const auto pixels = static_cast<std::int64_t>((last - first) * cell_width());
+    return {first, last - first, std::max<std::int64_t>(pixels, 1)};
+}
+
 Window zoomed(Window window, double factor, double share, double all) {
     const double fixed = window.first + window.count * share;
     const double count = std::clamp(window.count * factor, 1.0, std::max(all, 1.0));

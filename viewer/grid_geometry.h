@@ -39,6 +39,10 @@ class GridGeometry {
     // The cell at a point; none outside the grid.
     std::optional<Hit> hit(double x, double y) const;
 
+    // Of a picture of `width` positions: whole cells, a pixel each, or, where a pixel has to stand
+    // for several cells, as many pixels as the screen has. None if nothing of it is in view.
+    ColumnsOnShow columns(std::int64_t width) const;
+
     const View& view() const { return view_; }
 
   private:

@@ -20,6 +20,9 @@ std::int64_t longest_of_all(const Viewer& viewer) {
     for (const auto& lane : viewer.show.lanes()) {
         most = std::max(most, lane->longest(viewer.grid.sequence));
     }
+    if (viewer.pass && viewer.pass->sequence == viewer.grid.sequence) {
+        most = std::max(most, viewer.pass->position_end);
+    }
     return most;
 }
 

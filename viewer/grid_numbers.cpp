@@ -36,6 +36,7 @@ void draw_remedy(const Rect& box, const LaneHistory& lane, const Palette& palett
 void draw_numbers_in_cells(const Viewer& viewer, std::size_t lane_index,
                            const GridGeometry& geometry) {
     const LaneHistory& lane = *viewer.show.lanes()[lane_index];
+    if (lane.steps() == 0) return;
     const auto em = static_cast<double>(ImGui::GetFontSize());
     if (geometry.cell_width() < em * least_width_ems ||
         geometry.cell_height() < em * least_height_ems) {

@@ -8,8 +8,14 @@ Guide::Guide(int number) : lesson_(lesson_script(number)) {}
 
 void Guide::keep(GuidePage told, const Viewer& viewer) {
     page_ = std::move(told);
+    times_cleared_told_ = viewer.show.times_cleared();
     lanes_told_ = viewer.show.lanes().size();
     steps_told_ = viewer.steps();
+}
+
+bool Guide::told_of(const Show& show) const {
+    return times_cleared_told_ == show.times_cleared() && lanes_told_ == show.lanes().size() &&
+           steps_told_ == show.steps();
 }
 
 void Guide::turn_to(Viewer& viewer, int page) {
@@ -46,14 +52,15 @@ void Guide::finish_move(Viewer& viewer) {
 
 void Guide::advance(Viewer& viewer, double seconds) {
     if (number_ == 0) return;
-    if (lanes_told_ != viewer.show.lanes().size() || steps_told_ != viewer.steps()) {
+    if (!told_of(viewer.show)) {
         const bool lacked_something = page_.lacks_something;
         keep(tell(lesson_, number_, viewer.show), viewer);
         if (lacked_something && !page_.lacks_something) turn_to(viewer, number_);
     }
     if (!moving_) return;
     Playhead& playhead = viewer.playhead;
-    if (!playhead.playing) {  // the reader has paused or jumped: the playhead is theirs
+    // The reader has paused or jumped, or opened a tape that lacks what would move.
+    if (!playhead.playing || !page_.move) {
         playhead.steps_per_second = usual_speed_;
         moving_ = false;
         return;

@@ -34,11 +34,14 @@ class Guide {
 
   private:
     void keep(GuidePage told, const Viewer& viewer);
+    bool told_of(const Show& show) const;
 
     const LessonScript& lesson_;
     int number_ = 0;
     GuidePage page_;
-    std::size_t lanes_told_ = 0;  // what was on show when the page was told
+    // What was on show when the page was told: which tapes, and how much of them.
+    std::int64_t times_cleared_told_ = 0;
+    std::size_t lanes_told_ = 0;
     std::int64_t steps_told_ = 0;
     bool moving_ = false;     // the page plays, and the reader has not interfered
     double usual_speed_ = 2;  // of the playhead, before the page's move

@@ -69,6 +69,13 @@ LaneHistory::LaneHistory(const TapeHeader& header, std::int32_t lane)
 
 void LaneHistory::add(Step step) {
     if (step.lane != lane_) return;
+    for (const SpanRecord& span : step.spans) {
+        const std::int64_t end = span.first_position + std::ssize(span.tokens);
+        if (end > most_positions) {
+            fail("step ", steps(), " of lane '", lane().name, "' has position ", end - 1,
+                 "; the viewer shows at most ", most_positions, " positions of a sequence");
+        }
+    }
     playback_.add(step);
     for (const SpanRecord& span : step.spans) {
         if (!texts_.contains(span.sequence)) sequences_.push_back(span.sequence);
@@ -87,7 +94,14 @@ void LaneHistory::add(Step step) {
     sums_.back() += costs_.back();
     event_end_.push_back(events() + std::ssize(step.pool) + std::ssize(step.writes) +
                          std::ssize(step.reads));
-    has_row_values_ = has_row_values_ || !step.rows.empty();
+    const std::int64_t row_bytes =
+        header_.shape.head_dim * bytes_per_element(lane().kv_cache_dtype);
+    for (std::size_t i = 0; i < step.rows.size(); ++i) {
+        const StoredRows& rows = step.rows[i];
+        listed_[{rows.sequence, rows.layer, rows.kv_head, rows.kind}].push_back(
+            {steps(), rows.position_begin, rows.position_begin + std::ssize(rows.codes) / row_bytes,
+             i});
+    }
     steps_.push_back(std::move(step));
 }
 
@@ -106,6 +120,19 @@ const std::string& LaneHistory::text(std::int32_t sequence, std::int64_t positio
 const SpanRecord* LaneHistory::span(std::int64_t step, std::int32_t sequence) const {
     for (const SpanRecord& span : this->step(step).spans) {
         if (span.sequence == sequence) return &span;
+    }
+    return nullptr;
+}
+
+const StoredRows* LaneHistory::listed_row(std::int64_t step, std::int32_t sequence,
+                                          std::int32_t layer, std::int32_t kv_head, Kind kind,
+                                          std::int64_t position) const {
+    const auto found = listed_.find({sequence, layer, kv_head, kind});
+    if (found == listed_.end()) return nullptr;
+    for (auto listing = found->second.rbegin(); listing != found->second.rend(); ++listing) {
+        if (listing->step > step) continue;
+        if (position < listing->position_begin || position >= listing->position_end) continue;
+        return &this->step(listing->step).rows[listing->index];
     }
     return nullptr;
 }

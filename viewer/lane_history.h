@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tracer/playback.h"
@@ -42,6 +43,9 @@ class LaneHistory {
   public:
     LaneHistory(const TapeHeader& header, std::int32_t lane);
 
+    // A picture has a pixel for each position.
+    static constexpr std::int64_t most_positions = std::int64_t{1} << 24;
+
     // Steps of other lanes are ignored. Throws Error if the step is not valid.
     void add(Step step);
 
@@ -60,7 +64,11 @@ class LaneHistory {
     }
 
     // Whether the tape has the numbers of any row (viewer/row_values.h).
-    bool has_row_values() const { return has_row_values_; }
+    bool has_row_values() const { return !listed_.empty(); }
+    // What the tape last listed for this row in steps 0 .. step, or null. A row that is stored
+    // again with the same bits is not listed again.
+    const StoredRows* listed_row(std::int64_t step, std::int32_t sequence, std::int32_t layer,
+                                 std::int32_t kv_head, Kind kind, std::int64_t position) const;
 
     // Sequences in the order in which they first appear.
     const std::vector<std::int32_t>& sequences() const { return sequences_; }
@@ -83,7 +91,14 @@ class LaneHistory {
     std::vector<Step> steps_;
     std::vector<Costs> costs_, sums_;
     std::vector<std::int64_t> event_end_;  // (steps), events of the steps up to and with this one
-    bool has_row_values_ = false;
+    // Where in steps_[step].rows the rows of a (sequence, layer, KV head, kind) are, in the order
+    // of time.
+    struct Listing {
+        std::int64_t step, position_begin, position_end;
+        std::size_t index;
+    };
+    using ListedTrack = std::tuple<std::int32_t, std::int32_t, std::int32_t, Kind>;
+    std::map<ListedTrack, std::vector<Listing>> listed_;
     std::vector<std::int32_t> sequences_;
     std::map<std::int32_t, std::vector<std::string>> texts_;  // by sequence, then position
 };

@@ -16,6 +16,13 @@ std::optional<double> median(std::vector<double> values) {
     return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
+// A lane without the sequence shows the first that it has.
+std::int32_t sequence_of(const LaneHistory& lane, std::int32_t wanted) {
+    const std::vector<std::int32_t>& there = lane.sequences();
+    const bool has_it = std::find(there.begin(), there.end(), wanted) != there.end();
+    return has_it || there.empty() ? wanted : there.front();
+}
+
 }  // namespace
 
 Latencies latencies_of(const LaneHistory& lane, std::int32_t sequence) {
@@ -50,7 +57,7 @@ void LatencyView::update(const std::vector<std::unique_ptr<LaneHistory>>& lanes,
     lanes_.resize(lanes.size());
     for (std::size_t i = 0; i < lanes.size(); ++i) {
         if (std::ssize(lanes_[i].positions) != lanes[i]->steps()) {
-            lanes_[i] = latencies_of(*lanes[i], sequence);
+            lanes_[i] = latencies_of(*lanes[i], sequence_of(*lanes[i], sequence));
         }
     }
 }

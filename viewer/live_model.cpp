@@ -2,8 +2,6 @@
 
 #include <cstdlib>
 
-#include "viewer/viewer.h"
-
 namespace kvtape {
 namespace {
 
@@ -107,11 +105,25 @@ void LiveModel::feed(Viewer& viewer) {
         }
         follow(viewer, steps_before);
     }
+    viewer.pass = pass_under_way(viewer);
     const Playhead& at = viewer.playhead;
     const bool played = at.step + 1 >= viewer.steps() && at.within >= 1 && !at.playing;
-    if (status_.state == LiveStatus::State::paused && !paused() && (played || !on_show(viewer))) {
-        run_->go_on();
+    const bool waits = status_.state == LiveStatus::State::paused && !paused();
+    waits_for_picture_ = waits && !played && on_show(viewer);
+    if (waits && !waits_for_picture_) run_->go_on();
+}
+
+// None if it was finished since its progress was asked for.
+std::optional<PassUnderWay> LiveModel::pass_under_way(const Viewer& viewer) const {
+    const PaceGate::Progress& now = status_.progress;
+    if (!running() || !now.in_pass || now.position_end == 0 || !on_show(viewer)) return {};
+    std::int64_t steps = 0;
+    for (std::size_t i = 0; i < header_->lanes.size(); ++i) {
+        steps += viewer.show.lanes()[i]->steps();
     }
+    if (steps != status_.steps) return {};
+    return PassUnderWay{static_cast<std::size_t>(now.lane), 0, now.position_begin, now.position_end,
+                        now.layers_done};
 }
 
 // The playhead goes to the newest step, unless the user has moved it back.

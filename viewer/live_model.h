@@ -9,6 +9,7 @@
 
 #include "viewer/live.h"
 #include "viewer/live_run.h"
+#include "viewer/viewer.h"
 
 namespace kvtape {
 
@@ -35,13 +36,15 @@ class LiveModel : public Live {
     void go_on();
     void stop();
 
-  private:
-    bool running() const { return run_ && status_.state != LiveStatus::State::ended; }
     // A pause that lasts until the user goes on, not only until the picture has been played.
     bool paused() const;
+
+  private:
+    bool running() const { return run_ && status_.state != LiveStatus::State::ended; }
     bool on_show(const Viewer& viewer) const;
     void put_on_show(Viewer& viewer);
     void follow(Viewer& viewer, std::int64_t steps_before);
+    std::optional<PassUnderWay> pass_under_way(const Viewer& viewer) const;
 
     void draw_options();
     void draw_controls();
@@ -58,6 +61,7 @@ class LiveModel : public Live {
     std::string wanted_tape_;           // what the user had asked for
     bool held_ = false;                 // by pause()
     bool stopping_ = false;             // by stop()
+    bool waits_for_picture_ = false;    // to be played to its end
     bool fold_options_ = false;         // in the next frame
     std::int64_t times_cleared_ = 0;    // of the show, when the run was put there
 };

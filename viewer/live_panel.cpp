@@ -6,7 +6,6 @@
 #include "tracer/utf8.h"
 #include "viewer/form.h"
 #include "viewer/live_model.h"
-#include "viewer/viewer.h"
 #include "viewer/widgets.h"
 
 namespace kvtape {
@@ -35,7 +34,8 @@ constexpr SpeedChoice speed_choices[] = {
     {Speed::step, "pause after each step",
      "A step is one pass of each decoder: the prompt, a chunk of it, or one new token."},
     {Speed::token, "pause after each token", "Chunks of the prompt do not pause."},
-    {Speed::layer, "pause after each layer", "The step is drawn when its last layer is done."},
+    {Speed::layer, "pause after each layer",
+     "The cache grid shows the layers that are done; reads and costs come with the last one."},
 };
 
 const SpeedChoice& choice(Speed speed) {
@@ -199,6 +199,9 @@ void LiveModel::draw_state(const Viewer& viewer) {
     ImGui::PushTextWrapPos(0);
     if (running()) {
         ImGui::TextUnformatted(doing().c_str());
+        if (waits_for_picture_ && !viewer.playhead.playing) {
+            ImGui::TextDisabled("The run waits for the picture: press End, or play on.");
+        }
     } else if (status_.failed) {
         ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(viewer.palette().warning), "%s",
                            status_.end.c_str());

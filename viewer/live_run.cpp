@@ -40,18 +40,12 @@ std::unique_ptr<KvCache> make_cache(const std::string& kind, const LiveOptions& 
     }
     if (kind == "paged") {
         const std::int64_t blocks = (max_model_len + options.block_size - 1) / options.block_size;
-        return std::make_unique<GatedCache<PagedCache>>(gate, shape, options.dtype,
-                                                        options.block_size, blocks);
+        auto cache = std::make_unique<GatedCache<PagedCache>>(gate, shape, options.dtype,
+                                                              options.block_size, blocks);
+        cache->shuffle_free_blocks(1);  // a pool that has been in use, as the demo's
+        return cache;
     }
     fail("unknown cache '", kind, "'; use none, contiguous or paged");
-}
-
-// Throws Error in the words of `kvtape run`.
-void check_folder(const std::string& folder) {
-    std::error_code ignored;
-    if (fs::is_directory(folder, ignored)) return;
-    fail("there is no model folder '", folder,
-         "'; --model takes a folder with config.json, model.safetensors and tokenizer.json");
 }
 
 Tokenizer load_tokenizer(const std::string& folder) {
@@ -184,8 +178,8 @@ void LiveRun::decode() {
     if (options_.block_size < 1 || options_.block_size > largest_block_size) {
         fail("block size is ", options_.block_size, "; use 1 to ", largest_block_size);
     }
-    check_folder(options_.model);
-    const Model<float> model = load_model(options_.model);
+    const Model<float> model =
+        load_model(options_.model, std::nullopt, [this] { gate_.throw_if_stopped(); });
     const Tokenizer tokenizer = load_tokenizer(options_.model);
     const Request request = make_request(options_, tokenizer, model.config);
     const LengthLimit limit{model.config.max_model_len};

@@ -1,15 +1,16 @@
 // `kvtape view`: opens the window, or draws pictures and films without one.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <sstream>
 #include <string>
-#include <vector>
+#include <type_traits>
 
 #include "core/check.h"
-#include "viewer/image_file.h"
+#include "core/parse_number.h"
 #include "viewer/live_model.h"
-#include "viewer/offscreen.h"
 #include "viewer/panel.h"
 #include "viewer/pictures.h"
 #include "viewer/window.h"
@@ -17,60 +18,84 @@
 namespace kvtape {
 namespace {
 
-std::string panel_names() {
-    std::string names;
-    for (const Panel& panel : all_panels())
-        names += (names.empty() ? "" : ", ") + std::string(panel.name);
-    return names;
+template <class Value>
+void read(const std::string& option, const std::string& text, Value& value) {
+    if (text.empty()) fail(option, " is empty; give it a value");
+    if constexpr (std::is_arithmetic_v<Value>) {
+        value = parse_number<Value>(option, text);
+    } else {
+        value = text;
+    }
+}
+
+template <class Value>
+void read(const std::string& option, const std::string& text, std::optional<Value>& value) {
+    read(option, text, value.emplace());
+}
+
+// An option that takes a value of the kind that help calls `kind`. CLI11 alone would read "010" as
+// 8 and "" as if the option were not there.
+template <class Value>
+CLI::Option* add(CLI::App& app, const std::string& name, const std::string& kind, Value& value,
+                 const std::string& purpose) {
+    const auto parse = [&value, name](const std::string& text) {
+        try {
+            read(name, text, value);
+        } catch (const Error& error) {
+            throw CLI::ValidationError(error.what());
+        }
+    };
+    return app.add_option_function<std::string>(name, parse, purpose)->type_name(kind);
+}
+
+template <class Value>
+CLI::Option* add_with_default(CLI::App& app, const std::string& name, const std::string& kind,
+                              Value& value, const std::string& purpose) {
+    std::ostringstream shown;
+    shown << value;
+    return add(app, name, kind, value, purpose)->default_str(shown.str());
 }
 
 int view(int argc, char** argv) {
     CLI::App app("kvtape view: watch the tape of a run.", "kvtape view");
-    std::vector<std::string> tapes;
-    PictureOptions picture;
-    WindowOptions window;
+    StageOptions stage;
+    FilmOptions film;
     std::optional<std::string> screenshot, record;
     std::string model = default_live_model();
-    app.add_option("tapes", tapes, "tapes made by 'kvtape demo', 'run' or 'compare'")
+    app.add_option("tapes", stage.tapes, "tapes made by 'kvtape demo', 'run' or 'compare'")
         ->type_name("TAPE");
-    app.add_option("--screenshot", screenshot, "draw one picture into FILE.png and open no window")
-        ->type_name("FILE.png");
-    app.add_option("--record", record, "draw a film: FILE.gif, FILE.mp4 or a folder DIR/")
-        ->type_name("FILE");
-    app.add_option("--step", picture.step, "the step to show (default: the last one)")
-        ->type_name("N");
-    app.add_option("--within", picture.within, "how much of the step has happened, 0 to 1")
-        ->type_name("X")
-        ->capture_default_str();
-    app.add_option("--size", picture.size, "of the picture or the window")
-        ->type_name("WxH")
-        ->capture_default_str();
-    app.add_option("--scale", picture.scale, "of fonts and distances; 2 for HiDPI")->type_name("X");
-    app.add_option("--panel", picture.panel, "this panel alone: " + panel_names())
-        ->type_name("NAME");
-    app.add_option("--lesson", picture.lesson, "open the guide of a lesson")->type_name("N");
-    app.add_option("--page", picture.page, "of the guide")->type_name("N");
-    app.add_option("--colour-by", picture.colour_by, "phase, age, reads, dtype or sequence")
-        ->type_name("WHAT");
-    app.add_option("--cell", picture.cell, "look into this cell: layer, KV head, k or v, position")
-        ->type_name("L,H,K,P");
-    app.add_option("--zoom", picture.zoom,
-                   "columns and lines of the grid around the cell; 1: it alone")
-        ->type_name("N");
-    app.add_option("--from", picture.from, "first step of a film")->type_name("N");
-    app.add_option("--to", picture.to, "last step of a film")->type_name("N");
-    app.add_option("--fps", picture.frames_per_second, "frames of a film in a second")
-        ->type_name("N")
-        ->capture_default_str();
-    app.add_option("--speed", picture.steps_per_second, "steps in a second")
-        ->type_name("X")
-        ->capture_default_str();
-    app.add_option("--model", model,
-                   "folder of the model for live mode (default: the variable KVTAPE_MODEL, or the "
-                   "model that ships with kvtape)")
-        ->type_name("DIR");
-    app.add_flag("--live", picture.live, "open the panel that runs the model");
-    app.add_flag("--light", picture.light, "dark text on a light ground");
+    CLI::Option* const of_picture = add(app, "--screenshot", "FILE.png", screenshot,
+                                        "draw one picture into FILE.png and open no window");
+    CLI::Option* const of_film =
+        add(app, "--record", "FILE", record, "draw a film: FILE.gif, FILE.mp4 or a folder DIR/");
+    add(app, "--step", "N", stage.step,
+        "the step to show (default: the last one; a window plays from the first)")
+        ->excludes(of_film);
+    add(app, "--within", "X", stage.within,
+        "how much of the step has happened, 0 to 1 (default: 1, all of it)")
+        ->excludes(of_film);
+    add_with_default(app, "--size", "WxH", stage.size, "of the picture or the window");
+    add(app, "--scale", "X", stage.scale, "of fonts and distances; 2 for HiDPI");
+    add(app, "--panel", "NAME", stage.panel, "this panel alone: " + panel_names());
+    add(app, "--lesson", "N", stage.lesson, "open the guide of a lesson");
+    add(app, "--page", "N", stage.page, "of the guide");
+    add(app, "--colour-by", "WHAT", stage.colour_by,
+        "phase, age, reads, dtype or sequence (default: phase)");
+    add(app, "--cell", "L,H,K,P", stage.cell,
+        "look into this cell: layer, KV head, k or v, position");
+    add(app, "--zoom", "N", stage.zoom,
+        "columns and lines of the grid around the cell; 1: it alone");
+    add(app, "--from", "N", film.from, "first step of a film")->needs(of_film);
+    add(app, "--to", "N", film.to, "last step of a film")->needs(of_film);
+    add_with_default(app, "--fps", "N", film.frames_per_second, "frames of a film in a second")
+        ->needs(of_film);
+    add_with_default(app, "--speed", "X", stage.steps_per_second, "steps in a second")
+        ->excludes(of_picture);
+    add(app, "--model", "DIR", model,
+        "folder of the model for live mode (default: the variable KVTAPE_MODEL, or the model that "
+        "ships with kvtape)");
+    app.add_flag("--live", stage.live, "open the panel that runs the model");
+    app.add_flag("--light", stage.light, "dark text on a light ground");
     app.footer(
         "Examples:\n"
         "  kvtape view demo.tape\n"
@@ -79,6 +104,9 @@ int view(int argc, char** argv) {
         "  kvtape view demo.tape --record demo.gif --from 0 --to 20 --fps 20");
     try {
         app.parse(argc, argv);
+        if (screenshot && record) {
+            throw CLI::ValidationError("give --screenshot or --record, not both");
+        }
     } catch (const CLI::Success&) {
         std::fputs(app.help().c_str(), stdout);
         return 0;
@@ -86,20 +114,14 @@ int view(int argc, char** argv) {
         std::fprintf(stderr, "kvtape: view: %s; see 'kvtape view --help'\n", error.what());
         return 2;
     }
-    picture.make_live = [&] { return std::make_unique<LiveModel>(model); };
-    if (screenshot && record) fail("give --screenshot or --record, not both");
+    check(stage);
+    stage.make_live = [&] { return std::make_unique<LiveModel>(model); };
     if (screenshot) {
-        take_screenshot(tapes, *screenshot, picture);
+        take_screenshot(*screenshot, stage);
     } else if (record) {
-        record_film(tapes, *record, picture);
+        record_film(*record, stage, film);
     } else {
-        window.size = picture.size;
-        window.scale = picture.scale;
-        window.light = picture.light;
-        window.lesson = picture.lesson;
-        window.make_live = picture.make_live;
-        window.live = picture.live;
-        run_window(tapes, window);
+        run_window(stage);
     }
     return 0;
 }
@@ -108,6 +130,8 @@ int view(int argc, char** argv) {
 }  // namespace kvtape
 
 int main(int argc, char** argv) {
+    // Whoever reads a pipe of ours (ffmpeg) may end early: then the write fails, and that is said.
+    std::signal(SIGPIPE, SIG_IGN);
     try {
         return kvtape::view(argc, argv);
     } catch (const kvtape::Error& error) {

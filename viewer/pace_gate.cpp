@@ -44,9 +44,15 @@ void PaceGate::throw_if_stopped() const {
 void PaceGate::begin_pass(std::int32_t lane) {
     const std::lock_guard lock(mutex_);
     if (stopped_) throw Stopped();
-    progress_ = {lane, 0, true};
+    progress_ = {lane, 0, true, 0, 0};
     waited_ = {};
     open_layer_.store(0, std::memory_order_release);
+}
+
+void PaceGate::pass_stores(std::int64_t begin, std::int64_t end) {
+    const std::lock_guard lock(mutex_);
+    progress_.position_begin = begin;
+    progress_.position_end = end;
 }
 
 // The first thread that comes to a layer decides whether all of them pause. One that comes late,

@@ -37,6 +37,7 @@ class PaceGate {
         std::int32_t lane = 0;
         std::int32_t layers_done = 0;  // of the pass, if it is not over
         bool in_pass = false;
+        std::int64_t position_begin = 0, position_end = 0;  // of the rows that the pass stores
     };
     Progress progress() const;
 
@@ -44,6 +45,8 @@ class PaceGate {
 
     void throw_if_stopped() const;
     void begin_pass(std::int32_t lane);
+    // What the pass stores: rows of positions [begin, end), in every layer.
+    void pass_stores(std::int64_t begin, std::int64_t end);
     // A row of `layer` is about to be stored or fetched. May be called by all threads of a pass at
     // once; none of them is in another layer.
     void enter_layer(std::int32_t layer) {

@@ -24,4 +24,12 @@ std::span<const Panel> all_panels() {
     return panels;
 }
 
+std::string panel_names() {
+    std::string names;
+    for (const Panel& panel : all_panels()) {
+        names += (names.empty() ? "" : ", ") + std::string(panel.name);
+    }
+    return names;
+}
+
 }  // namespace kvtape

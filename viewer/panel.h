@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 namespace kvtape {
 
@@ -16,6 +17,8 @@ struct Panel {
 };
 
 std::span<const Panel> all_panels();
+// For people, with commas.
+std::string panel_names();
 
 // Draws inside a window that is already open.
 void draw_transport(Viewer& viewer);

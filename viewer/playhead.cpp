@@ -53,6 +53,15 @@ void toggle(Playhead& playhead, std::int64_t steps) {
     playhead.playing = steps > 0;
 }
 
+void follow(Playhead& playhead, std::int64_t steps_before, std::int64_t steps) {
+    const bool at_end =
+        playhead.step + 1 >= steps_before && (playhead.playing || playhead.within >= 1);
+    if (steps <= steps_before || (steps_before > 0 && !at_end)) return;
+    jump(playhead, steps - 1, steps);
+    playhead.within = 0;
+    playhead.playing = true;
+}
+
 double share_written(double within) {
     return std::clamp(within / writing_part, 0.0, 1.0);
 }

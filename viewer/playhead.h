@@ -23,6 +23,9 @@ void jump(Playhead& playhead, std::int64_t step, std::int64_t steps);
 void play_one(Playhead& playhead, std::int64_t steps);
 // Starts, from the beginning if everything has been played; or stops.
 void toggle(Playhead& playhead, std::int64_t steps);
+// The tape has grown from `steps_before` steps to `steps`. Whoever stood at its end, or played its
+// last step, sees the newest one next: the picture never falls further behind the run.
+void follow(Playhead& playhead, std::int64_t steps_before, std::int64_t steps);
 
 // A step first writes its rows, layer by layer, and reads them: in the picture, writing takes the
 // first part of the step and reading sweeps over the rows in the rest.

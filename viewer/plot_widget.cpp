@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viewer/glossary.h"
 #include "viewer/widgets.h"
 
 namespace kvtape {
@@ -201,7 +202,12 @@ void Plot::playhead() {
     constexpr Rgba see_through = 0x90ffffff;
     draw.AddRectFilled({x, top}, {right, bottom - 1}, viewer_.palette().panel & see_through);
     draw.AddLine({x, top}, {x, bottom}, viewer_.palette().text, 1.2f * viewer_.scale);
-    draw.AddText(caption_corner(), viewer_.palette().faint_text, frame_.caption);
+    const ImVec2 from = caption_corner(), size = ImGui::CalcTextSize(frame_.caption);
+    draw.AddText(from, viewer_.palette().faint_text, frame_.caption);
+    const char* const explained = explanation(frame_.caption);
+    over_caption_ = explained != nullptr && ImGui::IsItemHovered() &&
+                    ImGui::IsMouseHoveringRect(from, {from.x + size.x, from.y + size.y});
+    if (over_caption_) hint(explained);
 }
 
 void Plot::end_labels(std::vector<EndLabel> labels) {
@@ -212,9 +218,13 @@ void Plot::end_labels(std::vector<EndLabel> labels) {
     const float em = ImGui::GetFontSize();
     const auto x = static_cast<float>(x_.to) + em * 0.3f;
     const auto top = static_cast<float>(y_.to);
-    const float last = static_cast<float>(y_.from) - em * 0.8f;
+    // Beside the ticks, too, but not above the plot, where other things stand. What has no room
+    // there, from the lowest, is left out.
+    const float last = static_cast<float>(y_.from) + em * (frame_.step_ticks ? 0.25f : -0.8f);
+    const float room_for = std::max((last - top) / em, 0.0f) + 1;
+    labels.resize(std::min(labels.size(), static_cast<std::size_t>(room_for)));
     std::vector<float> at;
-    float free_from = top - em * 0.2f;
+    float free_from = top;
     for (const EndLabel& label : labels) {
         const float wanted = static_cast<float>(y_.pixel(label.value)) - em / 2;
         at.push_back(std::max(wanted, free_from));
@@ -231,7 +241,7 @@ void Plot::end_labels(std::vector<EndLabel> labels) {
 std::optional<std::int64_t> Plot::hovered() {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const bool held = ImGui::IsItemActive();
-    if (!held && !ImGui::IsItemHovered()) return std::nullopt;
+    if (!held && (over_caption_ || !ImGui::IsItemHovered())) return std::nullopt;
     const double x = std::clamp(static_cast<double>(mouse.x), x_.from, x_.to);
     if (!held && x != static_cast<double>(mouse.x)) return std::nullopt;  // beside the curves
     const auto nearest = static_cast<std::int64_t>(std::lround(x_.value(x) - first_x_));

@@ -24,7 +24,7 @@ class Plot {
         bool step_ticks = true;     // below
         bool log = false;           // both axes; steps are then counted from 1
         const char* unit = "";      // of the values
-        const char* caption = "";   // in a corner that no curve crosses
+        const char* caption = "";   // in a corner that no curve crosses; the glossary's
     };
     // Takes its place at the cursor and draws what stands behind curves.
     Plot(Viewer& viewer, const char* id, const Frame& frame, const Extent& values);
@@ -61,7 +61,8 @@ class Plot {
     Viewer& viewer_;
     Frame frame_;
     bool has_values_;
-    double first_x_;  // of step 0
+    bool over_caption_ = false;  // the mouse is; what it means is shown then
+    double first_x_;             // of step 0
     Axis x_, y_;
     std::vector<std::vector<Polyline>> curves_;
 };

@@ -3,51 +3,24 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <tuple>
 
 #include "core/number_format.h"
 
 namespace kvtape {
-namespace {
-
-using RowName = std::tuple<std::int32_t, std::int32_t, std::int32_t, Kind, std::int64_t>;
-
-RowName name_of(const StoredRows& rows) {
-    return {rows.sequence, rows.layer, rows.kv_head, rows.kind, rows.position_begin};
-}
-
-// The codes of a row if the step lists them.
-const char* listed_codes(const Step& step, const RowName& row, std::int64_t row_bytes) {
-    const auto after =
-        std::upper_bound(step.rows.begin(), step.rows.end(), row,
-                         [](const RowName& a, const StoredRows& b) { return a < name_of(b); });
-    if (after == step.rows.begin()) return nullptr;
-    const StoredRows& rows = *(after - 1);
-    const std::int64_t position = std::get<4>(row);
-    RowName first = row;
-    std::get<4>(first) = rows.position_begin;
-    if (name_of(rows) != first) return nullptr;
-    const std::int64_t at = (position - rows.position_begin) * row_bytes;
-    return at < std::ssize(rows.codes) ? rows.codes.data() + at : nullptr;
-}
-
-}  // namespace
 
 std::vector<float> row_values(const LaneHistory& lane, const TrackId& track, const Cell& cell) {
     if (!cell.filled || !lane.has_row_values()) return {};
     const KvDtype dtype = lane.lane().kv_cache_dtype;
     const std::int64_t head_dim = lane.shape().head_dim;
-    const RowName row{cell.sequence, track.layer, track.kv_head, track.kind, cell.position};
-    // A row that was stored again with the same bits is listed where it was stored first.
-    for (std::int64_t step = cell.written_step; step >= 0; --step) {
-        const char* codes = listed_codes(lane.step(step), row, head_dim * bytes_per_element(dtype));
-        if (codes == nullptr) continue;
-        std::vector<float> values(static_cast<std::size_t>(head_dim));
-        decode_row(dtype, reinterpret_cast<const std::byte*>(codes), head_dim, lane.lane().kv_scale,
-                   values.data());
-        return values;
-    }
-    return {};
+    const StoredRows* const rows = lane.listed_row(cell.written_step, cell.sequence, track.layer,
+                                                   track.kv_head, track.kind, cell.position);
+    if (rows == nullptr) return {};
+    const std::int64_t begin =
+        (cell.position - rows->position_begin) * head_dim * bytes_per_element(dtype);
+    std::vector<float> values(static_cast<std::size_t>(head_dim));
+    decode_row(dtype, reinterpret_cast<const std::byte*>(rows->codes.data() + begin), head_dim,
+               lane.lane().kv_scale, values.data());
+    return values;
 }
 
 float ValueRange::largest() const {

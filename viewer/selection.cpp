@@ -35,6 +35,17 @@ void focus_event(Viewer& viewer, std::size_t lane, std::int64_t number) {
     viewer.visible["events"] = true;
 }
 
+void choose_sequence_on_show(Viewer& viewer) {
+    std::optional<std::int32_t> first;
+    for (const auto& lane : viewer.show.lanes()) {
+        for (const std::int32_t sequence : lane->sequences()) {
+            if (sequence == viewer.grid.sequence) return;
+            if (!first) first = sequence;
+        }
+    }
+    if (first) viewer.grid.sequence = *first;
+}
+
 double first_that_shows(double place, double first, double count) {
     if (count <= 0) return first;
     if (place < first) return place;

@@ -19,6 +19,9 @@ void select_cell(Viewer& viewer, const CellId& cell);
 // Lets the event list scroll to the event and mark it.
 void focus_event(Viewer& viewer, std::size_t lane, std::int64_t number);
 
+// The grid shows a sequence that some lane has, if there is any.
+void choose_sequence_on_show(Viewer& viewer);
+
 // First of `count` places on show, so that `place` is among them; count 0 = all places are.
 double first_that_shows(double place, double first, double count);
 

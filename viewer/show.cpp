@@ -19,8 +19,13 @@ LaneHistory& Show::add_lane(const TapeHeader& header, std::int32_t lane) {
 }
 
 void Show::clear() {
-    lanes_.clear();
-    tapes_.clear();
+    replace({});
+}
+
+void Show::replace(Show other) {
+    lanes_ = std::move(other.lanes_);
+    tapes_ = std::move(other.tapes_);
+    errors_ = std::move(other.errors_);
     ++times_cleared_;
 }
 
@@ -32,9 +37,19 @@ bool Show::poll() {
     return gained;
 }
 
+bool Show::follows() const {
+    return std::any_of(tapes_.begin(), tapes_.end(),
+                       [](const OpenTape& tape) { return tape.reader != nullptr; });
+}
+
+void Show::stop_following() {
+    for (OpenTape& tape : tapes_) tape.reader.reset();
+}
+
 // Reads all there is. Nothing more is expected after the writer's last record, or after damage.
 bool Show::read(OpenTape& tape) {
     using Next = TapeReader::Next;
+    const std::string name = "tape '" + tape.path + "'";
     bool gained = false;
     try {
         Step step;
@@ -48,11 +63,14 @@ bool Show::read(OpenTape& tape) {
             tape.remark = tape.reader->truncation().what();
             return gained;
         }
-        tape.remark = tape.reader->end_reason();
-    } catch (const TapeError& error) {
-        if (error.fault != TapeFault::corrupt) throw;
+        const std::string& reason = tape.reader->end_reason();
+        tape.remark = reason.empty() ? "" : name + " ends early: " + reason;
+    } catch (const Error& error) {
         tape.remark = error.what();
-        tape.damaged = true;
+        if (tape.remark.find(tape.path) == std::string::npos) {
+            tape.remark = name + " cannot be read on: " + tape.remark;
+        }
+        errors_.push_back(tape.remark);
     }
     tape.reader.reset();
     return gained;

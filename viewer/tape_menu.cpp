@@ -11,10 +11,12 @@ namespace kvtape {
 std::vector<std::string> tapes_in(const std::string& folder) {
     std::vector<std::string> names;
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-        const std::string ending = entry.path().extension().string();
-        if (ending == ".tape" || ending == ".jsonl") {
-            names.push_back(entry.path().filename().string());
+    // Not a loop over the entries, which throws where a folder cannot be read to its end.
+    namespace fs = std::filesystem;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+        const fs::path& path = at->path();
+        if (path.extension() == ".tape" || path.extension() == ".jsonl") {
+            names.push_back(path.filename().string());
         }
     }
     std::sort(names.begin(), names.end());
@@ -24,17 +26,16 @@ std::vector<std::string> tapes_in(const std::string& folder) {
 void draw_tape_menu(Viewer& viewer) {
     const std::vector<std::string> names = tapes_in(".");
     for (const std::string& name : names) {
-        if (!ImGui::MenuItem(name.c_str())) continue;
-        viewer.close_all();
-        viewer.open(name);
-        jump(viewer.playhead, 0, viewer.steps());
+        if (ImGui::MenuItem(name.c_str())) viewer.open_instead({name});
     }
     if (names.empty()) ImGui::TextDisabled("no tapes in this folder");
     if (names.empty() || viewer.show.tapes().empty()) return;
     ImGui::Separator();
     if (ImGui::BeginMenu("Beside those on show")) {
         for (const std::string& name : names) {
-            if (ImGui::MenuItem(name.c_str())) viewer.open(name);
+            if (!ImGui::MenuItem(name.c_str())) continue;
+            viewer.message.clear();
+            viewer.open(name);
         }
         ImGui::EndMenu();
     }

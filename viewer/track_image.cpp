@@ -4,6 +4,12 @@
 #include <map>
 
 namespace kvtape {
+namespace {
+
+// Of a cell, among those that share a pixel.
+enum Loudness : std::uint8_t { nothing, a_row, not_finite, written_now };
+
+}  // namespace
 
 bool TrackImage::paint(const LaneHistory& lane, const Playhead& at, std::int32_t sequence,
                        ColourBy by, const Palette& palette, bool dark) {
@@ -16,6 +22,7 @@ bool TrackImage::paint(const LaneHistory& lane, const Playhead& at, std::int32_t
     lines_ = 0;
     lit_ = 0;
     pixels_.clear();
+    loudness_.clear();
     line_of_.clear();
     cells_.resize(static_cast<std::size_t>(width_));
     if (lane.steps() == 0 || width_ == 0) return true;
@@ -40,11 +47,38 @@ bool TrackImage::paint(const LaneHistory& lane, const Playhead& at, std::int32_t
             lane.playback().cells(at.step, sequence, id.layer, id.kv_head, id.kind, 0, cells_);
             colour_cells(lane, at, id.layer, by, palette, cells_, colours);
             line.lit = width_ - std::count(colours.begin(), colours.end(), palette.empty);
+            for (std::size_t i = 0; i < cells_.size(); ++i) {
+                loudness_.push_back(colours[i] == palette.empty        ? nothing
+                                    : cells_[i].written_now            ? written_now
+                                    : colours[i] == palette.not_finite ? not_finite
+                                                                       : a_row);
+            }
         }
         line_of_.push_back(line.number);
         lit_ += line.lit;
     }
     return true;
+}
+
+void TrackImage::cut(const ColumnsOnShow& shown, std::int64_t height,
+                     std::vector<Rgba>& out) const {
+    const double cells_per_pixel = shown.count / static_cast<double>(shown.pixels);
+    const auto first_cell = [&](std::int64_t pixel) {
+        return static_cast<std::int64_t>(shown.first +
+                                         static_cast<double>(pixel) * cells_per_pixel);
+    };
+    out.clear();
+    for (std::int64_t y = 0; y < height; ++y) {
+        const std::int64_t line = y * lines_ / height * width_;
+        for (std::int64_t x = 0; x < shown.pixels; ++x) {
+            // Every cell belongs to one pixel.
+            const std::int64_t begin = first_cell(x);
+            const std::int64_t end = std::min(std::max(first_cell(x + 1), begin + 1), width_);
+            const auto loudest =
+                std::max_element(loudness_.begin() + line + begin, loudness_.begin() + line + end);
+            out.push_back(pixels_[static_cast<std::size_t>(loudest - loudness_.begin())]);
+        }
+    }
 }
 
 }  // namespace kvtape

@@ -33,6 +33,14 @@ inline TrackId track_id(const ModelShape& shape, std::int64_t number) {
             static_cast<std::int32_t>(number / 2 % shape.kv_heads), static_cast<Kind>(number % 2)};
 }
 
+// The columns of a lane's picture that are on show: cells of positions [first, first + count), in
+// so many columns of pixels.
+struct ColumnsOnShow {
+    double first = 0, count = 0;
+    std::int64_t pixels = 0;
+    friend bool operator==(const ColumnsOnShow&, const ColumnsOnShow&) = default;
+};
+
 class TrackImage {
   public:
     // What the picture was painted from.
@@ -53,7 +61,6 @@ class TrackImage {
 
     std::int64_t width() const { return width_; }  // positions
     std::int64_t lines() const { return lines_; }
-    const std::vector<Rgba>& pixels() const { return pixels_; }  // (lines, width)
     // The line of a track.
     std::int64_t line_of(std::int64_t track) const {
         return line_of_[static_cast<std::size_t>(track)];
@@ -62,6 +69,11 @@ class TrackImage {
         return pixels_[static_cast<std::size_t>(line_of(track) * width_ + position)];
     }
 
+    // The cells of `shown` as a picture of `height` <= lines() lines: (height, shown.pixels). A
+    // pixel that stands for several cells has the colour of the loudest: a row that is written now
+    // is seen however small it is.
+    void cut(const ColumnsOnShow& shown, std::int64_t height, std::vector<Rgba>& out) const;
+
     // Cells that hold a row at the moment painted.
     std::int64_t lit_cells() const { return lit_; }
 
@@ -69,8 +81,9 @@ class TrackImage {
     Key key_;
     std::int64_t width_ = 0, lines_ = 0, lit_ = 0;
     std::vector<Rgba> pixels_;
-    std::vector<std::int64_t> line_of_;  // by track
-    std::vector<Cell> cells_;            // (width)
+    std::vector<std::uint8_t> loudness_;  // (lines, width)
+    std::vector<std::int64_t> line_of_;   // by track
+    std::vector<Cell> cells_;             // (width)
 };
 
 }  // namespace kvtape

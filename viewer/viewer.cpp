@@ -10,6 +10,7 @@
 #include "viewer/layout.h"
 #include "viewer/live.h"
 #include "viewer/panel.h"
+#include "viewer/selection.h"
 #include "viewer/style.h"
 #include "viewer/tape_menu.h"
 #include "viewer/widgets.h"
@@ -17,31 +18,8 @@
 namespace kvtape {
 namespace {
 
-// Small enough for a panel, not so small that its title is cut.
-const ImVec2 smallest_panel = {160, 90};
-
 bool opens_at_first(const char* panel, const Room& room) {
     return default_place(panel, room).has_value();
-}
-
-// A picture that is too large for a texture loses columns or lines at equal distances.
-void upload(Textures& textures, std::uint64_t texture, const TrackImage& image) {
-    if (image.width() == 0 || image.lines() == 0) return;
-    const std::int64_t most = textures.largest_side();
-    if (image.width() <= most && image.lines() <= most) {
-        return textures.upload(texture, image.width(), image.lines(), image.pixels());
-    }
-    const std::int64_t width = std::min(image.width(), most);
-    const std::int64_t height = std::min(image.lines(), most);
-    std::vector<Rgba> pixels(static_cast<std::size_t>(width * height));
-    for (std::int64_t y = 0; y < height; ++y) {
-        const std::int64_t from = y * image.lines() / height * image.width();
-        for (std::int64_t x = 0; x < width; ++x) {
-            pixels[static_cast<std::size_t>(y * width + x)] =
-                image.pixels()[static_cast<std::size_t>(from + x * image.width() / width)];
-        }
-    }
-    textures.upload(texture, width, height, pixels);
 }
 
 // Around the window that is open.
@@ -64,20 +42,51 @@ bool Viewer::open(const std::string& path) {
     try {
         show.open(path);
     } catch (const Error& error) {
-        message = error.what();
+        say(error.what());
         return false;
     }
-    message.clear();
-    if (show.tapes().back().damaged) message = show.tapes().back().remark;
     jump(playhead, playhead.step, steps());
     return true;
+}
+
+void Viewer::open_instead(const std::vector<std::string>& paths) {
+    Show opened;
+    message.clear();
+    for (const std::string& path : paths) {
+        try {
+            opened.open(path);
+        } catch (const Error& error) {
+            say(error.what());
+        }
+    }
+    if (opened.tapes().empty()) return;
+    const std::string errors = message;
+    close_all();
+    message = errors;
+    show.replace(std::move(opened));
+    begin();
+}
+
+void Viewer::begin() {
+    const bool plays = steps() > 0 && !show.follows();
+    jump(playhead, plays ? 0 : steps() - 1, steps());
+    if (!plays) return;
+    playhead.within = 0;
+    playhead.playing = true;
+}
+
+void Viewer::say(const std::string& line) {
+    message += (message.empty() ? "" : "\n") + line;
 }
 
 void Viewer::close_all() {
     show.clear();
     for (Picture& picture : pictures_) picture.image = {};
+    pass.reset();
     selected.reset();
     event_focus.reset();
+    event_lane = 0;
+    events = {};
     message.clear();
     grid = GridView{grid.by};
     memory.clear();
@@ -98,23 +107,33 @@ Playhead Viewer::playhead_of(const LaneHistory& lane) const {
     return at;
 }
 
-Viewer::Picture& Viewer::picture(std::size_t lane) {
+Viewer::Picture& Viewer::picture(std::size_t lane, const GridGeometry& geometry) {
     if (pictures_.size() < show.lanes().size()) pictures_.resize(show.lanes().size());
     Picture& picture = pictures_[lane];
     if (picture.texture == 0) picture.texture = textures_.create();
     const LaneHistory& history = *show.lanes()[lane];
-    if (picture.image.paint(history, playhead_of(history), grid.sequence, grid.by, palette(),
-                            dark)) {
-        upload(textures_, picture.texture, picture.image);
-    }
+    const bool painted =
+        picture.image.paint(history, playhead_of(history), grid.sequence, grid.by, palette(), dark);
+    const std::int64_t most = textures_.largest_side();
+    ColumnsOnShow shown = geometry.columns(picture.image.width());
+    shown.pixels = std::min(shown.pixels, most);
+    if (!painted && shown == picture.shown) return picture;
+    picture.shown = shown;
+    if (shown.pixels == 0) return picture;
+    const std::int64_t height = std::min(picture.image.lines(), most);
+    picture.image.cut(shown, height, texels_);
+    textures_.upload(picture.texture, shown.pixels, height, texels_);
     return picture;
 }
 
 void Viewer::frame(double seconds) {
     if (live) live->feed(*this);
-    show.poll();
+    const std::int64_t steps_before = steps();
+    if (show.poll()) follow(playhead, steps_before, steps());
+    for (const std::string& error : show.take_errors()) say(error);
     if (guide) guide->advance(*this, seconds);
     advance(playhead, seconds, steps());
+    choose_sequence_on_show(*this);
     hovered.reset();
     grids.clear();
     handle_keys();
@@ -219,35 +238,48 @@ void Viewer::draw_panels() {
 
     // Where the guide comes or goes, the others make room or take it back.
     const bool guided = visible.try_emplace("guide", guide != nullptr).first->second;
-    if (guided != std::exchange(guided_, guided)) wants_layout = true;
-    // The live panel needs the room of the event list.
+    // The live panel takes the room of the event list, if that is open, and gives it back.
     const bool live_is_open = visible["live"];
     if (live_is_open != std::exchange(live_is_open_, live_is_open)) {
-        wants_layout = true;
-        visible["events"] = !live_is_open;
+        bool& events_shown = visible.try_emplace("events", true).first->second;
+        if (live_is_open) events_made_room_ = std::exchange(events_shown, false);
+        if (!live_is_open) events_shown = events_shown || events_made_room_;
     }
     const Room room{io.DisplaySize.x, io.DisplaySize.y, ImGui::GetFrameHeight(), scale,
                     guided,           live_is_open};
+    if (wants_layout) moved_panels.clear();
+    const bool place_all = std::exchange(room_, room) != room || wants_layout;
     for (const Panel& panel : all_panels()) {
         bool& shown =
             visible.try_emplace(panel.name, opens_at_first(panel.name, room)).first->second;
         if (!shown) continue;
-        const Rect centre{room.width * 0.3f, room.height * 0.2f, room.width * 0.4f,
-                          room.height * 0.5f};
-        const Rect place = default_place(panel.name, room).value_or(centre);
-        const ImGuiCond when = wants_layout ? ImGuiCond_Always : ImGuiCond_FirstUseEver;
+        const Rect place = place_of(panel.name, room, moved_panels);
+        const ImGuiCond when = place_all ? ImGuiCond_Always : ImGuiCond_Appearing;
         ImGui::SetNextWindowPos({place.x, place.y}, when);
         ImGui::SetNextWindowSize({place.width, place.height}, when);
-        ImGui::SetNextWindowSizeConstraints(
-            {smallest_panel.x * scale, smallest_panel.y * scale * 0.8f}, {1e5f, 1e5f});
+        ImGui::SetNextWindowSizeConstraints({least_width * scale, least_height * scale},
+                                            {1e5f, 1e5f});
         if (ImGui::Begin(panel.title, &shown, ImGuiWindowFlags_NoCollapse)) {
             panel.draw(*this);
             if (guide && guide->points_at(panel.name)) draw_frame(palette().pointer, 3 * scale);
+        }
+        if (io.MouseDown[ImGuiMouseButton_Left]) {  // only then can it be moved
+            const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+            note_place(panel.name, {at.x, at.y, size.x, size.y}, room, moved_panels);
         }
         ImGui::End();
     }
     wants_layout = false;
     if (!visible["guide"]) guide.reset();
+}
+
+// The guide and the live panel are opened by what the program is started with.
+Layout Viewer::layout() const {
+    Layout layout{moved_panels, visible, dark};
+    layout.visible.erase("guide");
+    layout.visible.erase("live");
+    if (live_is_open_ && events_made_room_) layout.visible["events"] = true;
+    return layout;
 }
 
 }  // namespace kvtape

@@ -19,6 +19,7 @@
 #include "viewer/event_scroll.h"
 #include "viewer/grid_geometry.h"
 #include "viewer/latencies.h"
+#include "viewer/layout.h"
 #include "viewer/palette.h"
 #include "viewer/playhead.h"
 #include "viewer/pool_picture.h"
@@ -46,6 +47,14 @@ struct GridView {
     double positions = 0;       // across the width; 0 = all there are
     double first_track = 0;     // at the top edge of each lane
     double tracks = 0;          // down the height of a lane; 0 = all there are
+};
+
+// A pass that live mode computes at this moment.
+struct PassUnderWay {
+    std::size_t lane = 0;
+    std::int32_t sequence = 0;
+    std::int64_t position_begin = 0, position_end = 0;  // of the rows that it stores
+    std::int64_t layers_done = 0;
 };
 
 // How the event list is looked at.
@@ -85,16 +94,26 @@ class Viewer {
     std::string only_panel;               // if not empty, this panel fills the window
     std::map<std::string, bool> visible;  // panels that were switched on or off, by name
     bool show_help = false;
-    bool wants_layout = true;  // place the panels anew in the next frame
-    std::string message;       // what went wrong last, in the words of the command line
+    MovedPanels moved_panels;   // by the user
+    bool wants_layout = false;  // put the panels back to their default places
+    std::string message;        // what went wrong last, in the words of the command line
     std::unique_ptr<Guide> guide;
     std::unique_ptr<Live> live;
+    std::optional<PassUnderWay> pass;  // of live mode, as of this frame
 
     const Palette& palette() const { return dark ? dark_palette : light_palette; }
     Textures& textures() { return textures_; }
 
-    // Opens a tape; an error becomes `message`. Returns whether it went well.
+    // Opens a tape beside what is on show; an error is added to `message`. Returns whether it went
+    // well.
     bool open(const std::string& path);
+    // Opens tapes in the place of what is on show, and begins. If none of them can be opened, all
+    // stays as it is. Errors become `message`.
+    void open_instead(const std::vector<std::string>& paths);
+    // Plays from the first step. A tape that may still grow is followed from its last one.
+    void begin();
+    // Adds a line to `message`.
+    void say(const std::string& line);
     // Nothing is on show any more.
     void close_all();
     // Draws everything. `seconds` have passed since the frame before.
@@ -103,6 +122,8 @@ class Viewer {
     std::int64_t steps() const { return show.steps(); }
     // The step of a lane on show: its last one if it has no more.
     std::int64_t step_of(const LaneHistory& lane) const;
+    // The layout as it is to be remembered.
+    Layout layout() const;
     // A lane that has ended stands still with all of its last step done.
     Playhead playhead_of(const LaneHistory& lane) const;
 
@@ -110,8 +131,9 @@ class Viewer {
     struct Picture {
         TrackImage image;
         std::uint64_t texture = 0;
+        ColumnsOnShow shown;  // by the texture
     };
-    Picture& picture(std::size_t lane);
+    Picture& picture(std::size_t lane, const GridGeometry& geometry);
 
   private:
     void handle_keys();
@@ -120,8 +142,10 @@ class Viewer {
 
     Textures& textures_;
     std::vector<Picture> pictures_;  // by lane
+    std::vector<Rgba> texels_;       // of the picture that is uploaded
+    std::optional<Room> room_;       // in the frame before
     bool live_is_open_ = false;      // in the frame before
-    bool guided_ = false;            // the panels make room for the guide
+    bool events_made_room_ = false;  // were open until the live panel came
 };
 
 }  // namespace kvtape

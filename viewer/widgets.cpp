@@ -4,19 +4,35 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <vector>
 
 #include "viewer/glossary.h"
 #include "viewer/live.h"
 
 namespace kvtape {
 
-void hint(const char* text) {
-    if (!ImGui::IsItemHovered()) return;
+namespace {
+
+void draw_hint(const char* text) {
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(ImGui::GetFontSize() * 24);
     ImGui::TextUnformatted(text);
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
+}
+
+}  // namespace
+
+void hint(const char* text) {
+    if (ImGui::IsItemHovered()) draw_hint(text);
+}
+
+void hint_over(const Rect& place, const std::string& text) {
+    if (!ImGui::IsWindowHovered()) return;
+    if (ImGui::IsMouseHoveringRect({place.x, place.y},
+                                   {place.x + place.width, place.y + place.height})) {
+        draw_hint(text.c_str());
+    }
 }
 
 void term(const char* text) {
@@ -28,6 +44,20 @@ void same_line_at_right(float width) {
     ImGui::SameLine();
     const float room = ImGui::GetContentRegionAvail().x - width;
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(room, 0.0f));
+}
+
+std::string fitting(const std::string& text, float width) {
+    if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
+    std::string part = text;
+    const std::string dots = "\xe2\x80\xa6";
+    while (!part.empty() && ImGui::CalcTextSize((part + dots).c_str()).x > width) {
+        // A character of more than one byte goes as a whole.
+        while (part.size() > 1 && (static_cast<unsigned char>(part.back()) & 0xc0) == 0x80) {
+            part.pop_back();
+        }
+        part.pop_back();
+    }
+    return part + dots;
 }
 
 std::string short_number(double value) {
@@ -59,7 +89,7 @@ std::string lane_title(const Viewer& viewer, std::size_t lane) {
     if (viewer.show.tapes().size() < 2) return name;
     for (const OpenTape& tape : viewer.show.tapes()) {
         if (std::find(tape.lanes.begin(), tape.lanes.end(), lane) == tape.lanes.end()) continue;
-        return std::filesystem::path(tape.path).filename().string() + ": " + name;
+        return std::filesystem::path(tape.path).stem().string() + ": " + name;
     }
     return name;
 }
@@ -117,6 +147,7 @@ void draw_help(Viewer& viewer) {
         {"wheel, drag", "over the grid: zoom, down to the numbers in a row, and move"},
         {"click", "on a cell: look into it"},
         {"enter, backspace", "next page of the guide, the page before"},
+        {"?, h", "show these keys, or hide them"},
         {"control q", "close the window"},
         {"escape", "close this, or let go of a cell"},
     };
@@ -155,13 +186,42 @@ void draw_message(Viewer& viewer) {
     ImGui::PopStyleColor();
 }
 
+// Beside its name, what is to be said of a tape: as much as fits, and all of it when hovered.
 void draw_tape_names(Viewer& viewer) {
-    for (const OpenTape& tape : viewer.show.tapes()) {
-        ImGui::TextDisabled("%s", std::filesystem::path(tape.path).filename().string().c_str());
+    const auto& tapes = viewer.show.tapes();
+    const float gap = ImGui::GetStyle().ItemSpacing.x;
+    float room = ImGui::GetIO().DisplaySize.x - ImGui::GetCursorScreenPos().x - gap;
+    std::vector<std::string> names;
+    float remarks = 0;
+    for (const OpenTape& tape : tapes) {
+        names.push_back(std::filesystem::path(tape.path).filename().string());
+        room -= ImGui::CalcTextSize(names.back().c_str()).x + gap;
         if (tape.remark.empty()) continue;
-        ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(viewer.palette().warning), "(!)");
-        hint(tape.remark.c_str());
+        room -= gap;
+        remarks += 1;
     }
+    for (std::size_t i = 0; i < tapes.size(); ++i) {
+        ImGui::TextDisabled("%s", names[i].c_str());
+        if (tapes[i].remark.empty()) continue;
+        std::string remark = tapes[i].remark;
+        const std::string name = "tape '" + tapes[i].path + "' ";
+        if (remark.starts_with(name)) remark.erase(0, name.size());
+        ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(viewer.palette().warning), "%s",
+                           fitting(remark, room / remarks).c_str());
+        hint(tapes[i].remark.c_str());
+    }
+}
+
+// How to get something on show.
+const char* first_thing_to_do(Viewer& viewer) {
+    if (!viewer.live) {
+        return "Drop a file on this window, or start with 'kvtape view FILE'; 'kvtape demo' makes "
+               "one.";
+    }
+    if (viewer.visible["live"]) {
+        return "Drop a file on this window, or press Start in the panel Live.";
+    }
+    return "Drop a file on this window, or run the model: Panels > Live, in the menu above.";
 }
 
 bool draw_if_empty(Viewer& viewer) {
@@ -169,16 +229,16 @@ bool draw_if_empty(Viewer& viewer) {
     ImGui::PushTextWrapPos(0);
     if (viewer.show.tapes().empty()) {
         const bool runs = !viewer.show.lanes().empty();  // in live mode
-        ImGui::TextUnformatted(
-            runs          ? "The first step is not done yet."
-            : viewer.live ? "No tape is open. Drop a file on this window, or press Start in the "
-                            "panel Live."
-                          : "No tape is open. Drop a file on this window, or start with "
-                            "'kvtape view FILE'; 'kvtape demo' makes one.");
+        if (runs) {
+            ImGui::TextUnformatted("The first step is not done yet.");
+        } else {
+            ImGui::Text("No tape is open. %s", first_thing_to_do(viewer));
+        }
     }
     for (const OpenTape& tape : viewer.show.tapes()) {
-        const std::string why = tape.remark.empty() ? "the tape ends here" : tape.remark;
-        ImGui::Text("No steps in %s: %s", tape.path.c_str(), why.c_str());
+        const std::string why =
+            tape.remark.empty() ? "the tape '" + tape.path + "' ends here" : tape.remark;
+        ImGui::Text("No steps: %s.", why.c_str());
     }
     ImGui::PopTextWrapPos();
     return true;

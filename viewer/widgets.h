@@ -6,6 +6,7 @@
 
 #include "core/number_text.h"
 #include "tracer/step.h"
+#include "viewer/layout.h"
 #include "viewer/palette.h"
 #include "viewer/viewer.h"
 
@@ -13,12 +14,17 @@ namespace kvtape {
 
 // A tooltip for the item drawn last.
 void hint(const char* text);
+// The same for a place where something was drawn that is no item.
+void hint_over(const Rect& place, const std::string& text);
 
 // Text that explains itself when hovered, if the glossary (viewer/glossary.h) knows it.
 void term(const char* text);
 
 // Stays in the line of the item drawn last, where something of this width ends at the right edge.
 void same_line_at_right(float width);
+
+// The text, or as much of its beginning as fits, and dots.
+std::string fitting(const std::string& text, float width);
 
 // "1.23 G", "45.6 M", "789": three digits and a decimal prefix.
 std::string short_number(double value);

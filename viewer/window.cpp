@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <sstream>
 // After the others: GLFW brings the declarations of OpenGL.
 #include <GLFW/glfw3.h>
 #include <imgui.h>
 
 #include "core/check.h"
-#include "viewer/guide.h"
+#include "viewer/new_file.h"
 #include "viewer/opengl.h"
-#include "viewer/pictures.h"
 #include "viewer/style.h"
 #include "viewer/viewer.h"
 
@@ -29,8 +30,8 @@ std::string glfw_error() {
     return text != nullptr ? text : "unknown error";
 }
 
-// Where the places of the panels are kept: in the user's folder for such things.
-std::string settings_file() {
+// Where the layout is kept: in the user's folder for such things; "" if there is none.
+std::string layout_file() {
     namespace fs = std::filesystem;
     const char* const config = std::getenv("XDG_CONFIG_HOME");
     const char* const home = std::getenv("HOME");
@@ -40,7 +41,24 @@ std::string settings_file() {
         "kvtape";
     std::error_code error;
     fs::create_directories(folder, error);
-    return error ? "" : (folder / "viewer.ini").string();
+    return error ? "" : (folder / "viewer.layout").string();
+}
+
+Layout remembered_layout() {
+    std::ifstream file(layout_file());
+    std::ostringstream text;
+    text << file.rdbuf();
+    return read_layout(text.str());
+}
+
+void remember(const Layout& layout) {
+    const std::string file = layout_file();
+    if (file.empty()) return;
+    try {
+        write_new_file(file, layout_text(layout));
+    } catch (const Error&) {
+        // The window was of use without it.
+    }
 }
 
 struct Glfw {
@@ -96,17 +114,12 @@ void let_go(const std::vector<int>& keys) {
 }
 
 void drop_files(GLFWwindow* window, int count, const char** paths) {
-    Viewer* const viewer = &callbacks_of(window).viewer;
-    for (int i = 0; i < count; ++i) {
-        if (i == 0) viewer->close_all();
-        viewer->open(paths[i]);
-    }
-    jump(viewer->playhead, 0, viewer->steps());
+    callbacks_of(window).viewer.open_instead({paths, paths + count});
 }
 
 }  // namespace
 
-void run_window(const std::vector<std::string>& tapes, const WindowOptions& options) {
+void run_window(const StageOptions& options) {
     const Size size = parse_size(options.size);
     const Glfw glfw;
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
@@ -123,20 +136,20 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
     glfwGetWindowContentScale(window.get(), &scale, nullptr);
     if (options.scale) scale = static_cast<float>(*options.scale);
 
-    // Before the context, which saves to it when it goes.
-    const std::string settings = settings_file();
     ImGui::CreateContext();
     const std::unique_ptr<ImGuiContext, void (*)(ImGuiContext*)> context(ImGui::GetCurrentContext(),
                                                                          ImGui::DestroyContext);
-    ImGui::GetIO().IniFilename = settings.empty() ? nullptr : settings.c_str();
-    load_font(*ImGui::GetIO().Fonts, scale);
-    apply_style(options.light ? light_palette : dark_palette, scale);
-
+    ImGui::GetIO().IniFilename = nullptr;  // what ImGui would remember are pixels
     OpenGlTextures textures;
     Viewer viewer(textures);
     viewer.scale = scale;
-    viewer.dark = !options.light;
-    viewer.wants_layout = settings.empty() || !std::filesystem::exists(settings);
+    const Layout layout = remembered_layout();
+    viewer.moved_panels = layout.moved;
+    viewer.visible = layout.visible;
+    viewer.dark = layout.dark && !options.light;
+    load_font(*ImGui::GetIO().Fonts, scale);
+    apply_style(viewer.palette(), scale);
+
     Callbacks callbacks{viewer, {}};
     glfwSetWindowUserPointer(window.get(), &callbacks);
     glfwSetKeyCallback(window.get(), note_key);  // ImGui's own, set later, calls it, too
@@ -148,15 +161,16 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
         ImGui_ImplGlfw_Shutdown();
     });
 
-    for (const std::string& tape : tapes) viewer.open(tape);
-    if (options.make_live) viewer.live = options.make_live();
-    if (options.live || (tapes.empty() && !options.lesson)) viewer.visible["live"] = true;
-    jump(viewer.playhead, 0, viewer.steps());
-    viewer.playhead.within = 0;
-    viewer.playhead.playing = viewer.steps() > 0;
-    if (options.lesson) start_lesson(viewer, *options.lesson);
+    bool all_open = true;
+    for (const std::string& tape : options.tapes) all_open = viewer.open(tape) && all_open;
+    if (options.tapes.empty() && !options.lesson) viewer.visible["live"] = true;
+    try {
+        set_stage(viewer, options, Time::runs);
+    } catch (const Error& error) {
+        if (all_open) throw;
+        viewer.say(error.what());  // perhaps because of the tape that is not there
+    }
 
-    int last_width = 0, last_height = 0;
     double last_time = glfwGetTime();
     while (glfwWindowShouldClose(window.get()) == GLFW_FALSE) {
         // A frame for every event; while something moves, sixty in a second; else now and then, for
@@ -169,13 +183,6 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
             last_time = glfwGetTime();
             continue;
         }
-        // Panels follow the window: their places are parts of its size.
-        if (last_width != 0 && (width != last_width || height != last_height)) {
-            viewer.wants_layout = true;
-        }
-        last_width = width;
-        last_height = height;
-
         const double now = glfwGetTime();
         ImGui_ImplOpenGL3_NewFrame();
         ImGui_ImplGlfw_NewFrame();
@@ -188,6 +195,7 @@ void run_window(const std::vector<std::string>& tapes, const WindowOptions& opti
         draw_with_opengl(width, height, viewer.palette().background);
         glfwSwapBuffers(window.get());
     }
+    remember(viewer.layout());
 }
 
 }  // namespace kvtape

@@ -57,6 +57,9 @@ class SyntheticEngine {
     static constexpr std::int64_t max_length = 40;
     static constexpr std::int64_t blocks = 60;
 
+    struct ReadCount {
+        std::int64_t read = 0, fetched = 0;
+    };
     struct Row {
         bool filled = false;
         std::int32_t sequence = -1;

@@ -1,6 +1,7 @@
 // Whole frames without a window: a walk through everything that a person may do, in random order.
 #include <gtest/gtest.h>
 #include <imgui.h>
+#include <imgui_internal.h>
 #include <cmath>
 
 #include "core/random.h"
@@ -40,6 +41,62 @@ class Frames : public testing::Test {
     NoTextures textures_;
     Viewer viewer_{textures_};
 };
+
+// Drawing a whole lane aside has no effect: what is written later is on show as well. And a drag is
+// no click.
+TEST_F(Frames, ADragOfAGridThatIsNotZoomedChangesNothing) {
+    put_on_show({}, viewer_.show);
+    viewer_.only_panel = "grid";
+    frame();
+    const GridGeometry::View view = viewer_.grids.at(0).view();
+    const auto x = static_cast<float>(view.x + view.width / 2);
+    const auto y = static_cast<float>(view.y + view.height / 2);
+    const auto mouse = [&](float dx, float dy, bool down, float wheel = 0) {
+        imgui_.set_mouse(x + dx, y + dy, down, wheel);
+        frame();
+    };
+    mouse(0, 0, false);
+    mouse(0, 0, true);
+    mouse(3, 30, true);
+    mouse(0, 60, true);
+    mouse(0, 60, false);
+    EXPECT_EQ(viewer_.grid.positions, 0);
+    EXPECT_EQ(viewer_.grid.tracks, 0);
+    EXPECT_EQ(viewer_.grid.first_position, 0);
+    EXPECT_FALSE(viewer_.selected);
+    // In and out again is where it was.
+    mouse(0, 0, false, 1);
+    EXPECT_GT(viewer_.grid.positions, 0);
+    EXPECT_GT(viewer_.grid.tracks, 0);
+    mouse(0, 0, false, -2);
+    EXPECT_EQ(viewer_.grid.positions, 0);
+    EXPECT_EQ(viewer_.grid.tracks, 0);
+    mouse(0, 0, true);
+    mouse(0, 0, false);
+    EXPECT_TRUE(viewer_.selected);
+}
+
+TEST_F(Frames, TheLivePanelTakesTheRoomOfTheEventsAndGivesItBack) {
+    put_on_show({}, viewer_.show);
+    bool& events = viewer_.visible["events"];
+    const auto live = [&](bool open) {
+        viewer_.visible["live"] = open;
+        frame();
+    };
+    for (const bool open_before : {true, false}) {
+        live(false);
+        events = open_before;
+        live(true);
+        EXPECT_FALSE(events);
+        live(false);
+        EXPECT_EQ(events, open_before);
+    }
+    // Opened by hand beside the live panel, it stays.
+    live(true);
+    events = true;
+    live(false);
+    EXPECT_TRUE(events);
+}
 
 TEST_F(Frames, FiveHundredOfARandomWalk) {
     put_on_show({}, viewer_.show);
@@ -188,6 +245,159 @@ TEST_F(Frames, KeysPlayStepAndJump) {
     ImGui::GetIO().AddInputCharacter('n');  // no step preempts
     frame(0);
     EXPECT_NE(viewer_.message, "");
+}
+
+TEST_F(Frames, AFileThatIsNoTapeLeavesWhatIsOnShow) {
+    TestFolder folder;
+    write_tape({}, folder / "t.tape");
+    write_file(folder / "x.tape", "hello");
+    put_on_show({}, viewer_.show);
+    const std::int64_t cleared = viewer_.show.times_cleared();
+    viewer_.open_instead({folder / "x.tape", "no/such.tape"});
+    EXPECT_EQ(viewer_.show.times_cleared(), cleared);
+    EXPECT_EQ(viewer_.show.lanes().size(), 3u);
+    EXPECT_NE(viewer_.message.find("x.tape' is not a tape"), std::string::npos);
+    EXPECT_NE(viewer_.message.find("\ntape 'no/such.tape' cannot"), std::string::npos);
+    frame();
+
+    // What can be opened is, and the rest is not forgotten over it.
+    viewer_.events.follow = false;
+    viewer_.event_lane = 2;
+    viewer_.open_instead({folder / "x.tape", folder / "t.tape"});
+    EXPECT_EQ(viewer_.show.tapes().size(), 1u);
+    EXPECT_NE(viewer_.message.find("x.tape' is not a tape"), std::string::npos);
+    EXPECT_EQ(viewer_.message.find("no/such"), std::string::npos);
+    EXPECT_TRUE(viewer_.playhead.playing);
+    EXPECT_TRUE(viewer_.events.follow);
+    EXPECT_EQ(viewer_.event_lane, 0u);
+    EXPECT_TRUE(viewer_.open(folder / "t.tape"));
+    EXPECT_NE(viewer_.message.find("x.tape' is not a tape"), std::string::npos);
+    viewer_.open_instead({folder / "t.tape"});
+    EXPECT_EQ(viewer_.message, "");
+}
+
+TEST_F(Frames, FollowATapeThatGrowsAndSayWhenItCannotBeRead) {
+    TestFolder folder;
+    const SyntheticTape tape;
+    TapeWriter writer(folder / "t.tape", tape.header(), Overwrite::yes);
+    viewer_.open_instead({folder / "t.tape"});
+    frame();
+    for (std::int64_t step = 0; step < 3; ++step) {
+        for (std::int32_t lane = 0; lane < 3; ++lane) writer.write(tape.step(lane, step));
+        frame(10);
+        EXPECT_EQ(viewer_.playhead.step, step);
+        EXPECT_EQ(viewer_.playhead.within, 1);
+    }
+    jump(viewer_.playhead, 0, viewer_.steps());
+    for (std::int32_t lane = 0; lane < 3; ++lane) writer.write(tape.step(lane, 3));
+    frame(10);
+    EXPECT_EQ(viewer_.playhead.step, 0);
+    EXPECT_EQ(viewer_.steps(), 4);
+
+    write_file(folder / "t.tape", "short");
+    for (int i = 0; i < 3; ++i) frame();
+    EXPECT_EQ(viewer_.steps(), 4);
+    EXPECT_NE(viewer_.message.find("written anew"), std::string::npos);
+    EXPECT_EQ(viewer_.message.find('\n'), std::string::npos) << "said once";
+}
+
+TEST_F(Frames, KeepPanelsWhereTheUserPutThem) {
+    put_on_show({}, viewer_.show);
+    const auto place = [](const char* title) {
+        const ImGuiWindow& window = *ImGui::FindWindowByName(title);
+        return Rect{window.Pos.x, window.Pos.y, window.Size.x, window.Size.y};
+    };
+    for (int i = 0; i < 3; ++i) frame();
+    const Rect grid = place("Cache grid"), costs = place("Costs");
+    // By its title, 10 pixels to the right and 20 up.
+    imgui_.set_mouse(costs.x + 100, costs.y + 8, false, 0);
+    frame();
+    imgui_.set_mouse(costs.x + 100, costs.y + 8, true, 0);
+    frame();
+    for (int i = 0; i < 3; ++i) {
+        imgui_.set_mouse(costs.x + 110, costs.y - 12, true, 0);
+        frame();
+    }
+    imgui_.set_mouse(costs.x + 110, costs.y - 12, false, 0);
+    frame();
+    EXPECT_EQ(place("Costs").x, costs.x + 10);
+    EXPECT_EQ(place("Costs").y, costs.y - 20);
+    ASSERT_EQ(viewer_.moved_panels.size(), 1u);
+
+    imgui_.resize(1281, 720);
+    frame();
+    frame();
+    EXPECT_NEAR(place("Costs").x, costs.x + 10, 1.01f);
+    EXPECT_NEAR(place("Costs").y, costs.y - 20, 1.01f);
+    imgui_.resize(2560, 1440);
+    frame();
+    frame();
+    EXPECT_NEAR(place("Costs").x, 2 * (costs.x + 10), 2.01f);
+    const Rect wide = place("Cache grid");  // follows the window, as nobody has moved it
+    EXPECT_GT(wide.width, 1.9f * grid.width);
+
+    // Another panel that is closed and opened again is where the new size has it.
+    viewer_.visible["grid"] = false;
+    frame();
+    imgui_.resize(1280, 720);
+    frame();
+    viewer_.visible["grid"] = true;
+    frame();
+    EXPECT_EQ(place("Cache grid").width, grid.width);
+
+    viewer_.wants_layout = true;
+    frame();
+    frame();
+    EXPECT_EQ(place("Costs").x, costs.x);
+    EXPECT_EQ(place("Costs").y, costs.y);
+    EXPECT_TRUE(viewer_.moved_panels.empty());
+}
+
+TEST_F(Frames, TheLayoutToRememberLacksWhatTheStartDecides) {
+    put_on_show({}, viewer_.show);
+    viewer_.visible["costs"] = false;
+    frame();
+    viewer_.visible["live"] = true;  // takes the room of the events
+    viewer_.dark = false;
+    frame();
+    const Layout layout = viewer_.layout();
+    EXPECT_FALSE(layout.dark);
+    EXPECT_FALSE(layout.visible.at("costs"));
+    EXPECT_TRUE(layout.visible.at("events"));
+    EXPECT_TRUE(layout.visible.at("grid"));
+    EXPECT_FALSE(layout.visible.contains("live"));
+    EXPECT_FALSE(layout.visible.contains("guide"));
+}
+
+// Half of a number is another number: with few lanes and with many, no column of a table is
+// narrower than what stands in it.
+TEST_F(Frames, NoNumberIsCut) {
+    viewer_.only_panel = "side-by-side";
+    SyntheticTape large;
+    large.prompt = 3000;
+    for (int lanes = 3; lanes <= 12; lanes += 3) {
+        put_on_show(large, viewer_.show);
+        jump(viewer_.playhead, 2, viewer_.steps());
+        for (const float width : {1280.0f, 950.0f, 400.0f}) {
+            imgui_.resize(width, 160);
+            for (int i = 0; i < 4; ++i) frame();
+            const auto& tables = ImGui::GetCurrentContext()->Tables;
+            const ImGuiTable* latest = nullptr;
+            for (int i = 0; i < tables.GetMapSize(); ++i) {
+                const ImGuiTable* const table = ImGui::GetCurrentContext()->Tables.TryGetMapData(i);
+                if (table != nullptr && table->LastFrameActive == ImGui::GetFrameCount()) {
+                    latest = table;
+                }
+            }
+            ASSERT_NE(latest, nullptr);
+            for (int i = 0; i < latest->ColumnsCount; ++i) {
+                const ImGuiTableColumn& column = latest->Columns[i];
+                EXPECT_LE(std::max(column.ContentMaxXUnfrozen, column.ContentMaxXFrozen),
+                          column.WorkMaxX + 0.5f)
+                    << "column " << i << " of " << lanes << " lanes in " << width << " pixels";
+            }
+        }
+    }
 }
 
 }  // namespace

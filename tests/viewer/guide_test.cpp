@@ -257,6 +257,40 @@ TEST_F(GuideTest, TellsAPageAnewWhenTheTapeGrows) {
     EXPECT_EQ(viewer_.playhead.step, 1);
 }
 
+// As many lanes and steps, but other tokens: the text is of the tape on show.
+TEST_F(GuideTest, TellsAPageAnewWhenAnotherTapeTakesThePlace) {
+    put_on_show({}, viewer_.show);
+    Guide guide(3);
+    guide.turn_to(viewer_, 2);
+    EXPECT_THAT(guide.page().text, HasSubstr("computed 9 tokens"));
+    Show other;
+    SyntheticTape longer;
+    longer.prompt += 3;
+    put_on_show(longer, other);
+    ASSERT_EQ(other.steps(), viewer_.steps());
+    viewer_.show.replace(std::move(other));
+    guide.advance(viewer_, 0);
+    EXPECT_THAT(guide.page().text, HasSubstr("computed 12 tokens"));
+}
+
+TEST_F(GuideTest, AnotherTapeMayEndAMoveThatIsUnderWay) {
+    put_on_show({}, viewer_.show);
+    viewer_.playhead.steps_per_second = 8;
+    Guide guide(4);
+    guide.turn_to(viewer_, 3);
+    ASSERT_TRUE(viewer_.playhead.playing);
+    Show other;
+    SyntheticTape prefill_alone;
+    prefill_alone.decode_steps = 0;
+    put_on_show(prefill_alone, other);
+    viewer_.show.replace(std::move(other));
+    viewer_.begin();
+    guide.advance(viewer_, 0);
+    EXPECT_TRUE(guide.page().lacks_something);
+    EXPECT_TRUE(viewer_.playhead.playing);
+    EXPECT_EQ(viewer_.playhead.steps_per_second, 8);
+}
+
 TEST(RichText, SplitsWordsAndTerms) {
     const std::vector<Word> words = split_words("A [KV cache], kept.\nNext [slot]");
     ASSERT_EQ(words.size(), 7u);

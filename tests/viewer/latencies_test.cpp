@@ -105,5 +105,15 @@ TEST(LatencyView, FollowsGrowingLanesAndTheSequenceOnShow) {
     EXPECT_NEAR(view.lanes()[0].first_token_s.value(), 50e-9, 1e-15);
 }
 
+TEST(Latencies, ALaneWithoutTheSequenceShowsItsFirst) {
+    Lanes lanes;
+    lanes.step(Phase::prefill, 1000, {{3, 0, 4, true}});
+    lanes.step(Phase::decode, 30, {{3, 4, 1, true}});
+    LatencyView view;
+    view.update(lanes.show().lanes(), 0);
+    EXPECT_NEAR(view.lanes()[0].first_token_s.value(), 1000e-9, 1e-15);
+    EXPECT_NEAR(view.lanes()[0].median_s.value(), 30e-9, 1e-15);
+}
+
 }  // namespace
 }  // namespace kvtape

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "support/tiny_model_files.h"
-#include "viewer/viewer.h"
 
 namespace kvtape {
 namespace {
@@ -112,6 +111,31 @@ TEST_F(LiveModelTest, TheRunWaitsUntilThePictureHasBeenPlayed) {
     EXPECT_EQ(viewer_.steps(), 4);
     live_.go_on();
     feed_until([&] { return all_lanes_have(5); });
+}
+
+// What the grid lights up while a pass is computed, lane after lane.
+TEST_F(LiveModelTest, APassUnderWayIsShownLayerByLayer) {
+    live_.set_speed(Speed::layer);
+    live_.start();
+    for (std::int64_t step = 0; step < 2; ++step) {
+        for (std::size_t lane = 0; lane < 3; ++lane) {
+            feed_until([&] { return viewer_.pass && viewer_.pass->layers_done == 1; });
+            EXPECT_EQ(viewer_.pass->lane, lane);
+            EXPECT_EQ(viewer_.pass->position_begin, lane == 0 || step == 0 ? 0 : 5);
+            EXPECT_EQ(viewer_.pass->position_end, 5 + step);
+            EXPECT_EQ(viewer_.show.lanes()[lane]->steps(), step);
+            live_.go_on();
+            feed_until([&] { return viewer_.show.lanes()[lane]->steps() > step; });
+            feed_until([&] { return live_.paused(); });
+            EXPECT_FALSE(viewer_.pass);
+            live_.go_on();
+        }
+    }
+    feed_until([&] { return viewer_.pass.has_value(); });
+    viewer_.close_all();
+    EXPECT_FALSE(viewer_.pass);
+    live_.feed(viewer_);
+    EXPECT_FALSE(viewer_.pass);
 }
 
 TEST_F(LiveModelTest, ATapeThatIsOpenedMeanwhileTakesThePlaceOfTheRun) {

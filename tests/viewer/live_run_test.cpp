@@ -156,6 +156,8 @@ TEST_F(LiveRunTest, PausesAfterEachLayer) {
             wait_for(run, State::paused);  // before the second layer
             EXPECT_TRUE(run.status().progress.in_pass);
             EXPECT_EQ(run.status().progress.layers_done, 1);
+            EXPECT_EQ(run.status().progress.position_begin, step == 0 ? 0 : 4 + step);
+            EXPECT_EQ(run.status().progress.position_end, 5 + step);
             EXPECT_EQ(steps_after_a_while(run), step);
             run.go_on();
             wait_for(run, State::paused);  // after the pass

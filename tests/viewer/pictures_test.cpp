@@ -85,6 +85,80 @@ TEST_F(Pictures, HaveTheColoursOfFirstMiddleAndLastCell) {
     EXPECT_EQ(colour(picture, 0, 0, 0), palette.written_now);
 }
 
+// A pass that live mode computes: the layers done are lit, and what a lane without a cache held
+// before is gone.
+TEST_F(Pictures, LightUpTheLayersDoneOfAPass) {
+    Viewer& viewer = stage_->viewer();
+    viewer.only_panel = "grid";
+    put_on_show(tape_, viewer.show);
+    jump(viewer.playhead, viewer.steps() - 1, viewer.steps());
+    const Palette& palette = viewer.palette();
+    const std::int64_t end = tape_.prompt + tape_.decode_steps;
+    const std::int64_t per_layer = 2 * tape_.shape.kv_heads;
+    const std::int64_t last_track = track_count(tape_.shape) - 1;
+    for (const std::size_t lane : {0u, 1u, 2u}) {
+        viewer.pass = PassUnderWay{lane, 0, lane == 0 ? 0 : end, end + 1, 1};
+        const Screenshot& picture = stage_->draw();
+        EXPECT_EQ(colour(picture, lane, 0, end), palette.written_now);
+        EXPECT_EQ(colour(picture, lane, per_layer - 1, end), palette.written_now);
+        EXPECT_EQ(colour(picture, lane, per_layer, end), palette.empty);
+        EXPECT_EQ(colour(picture, lane, last_track, end), palette.empty);
+        EXPECT_EQ(colour(picture, lane, last_track, 0),
+                  lane == 0 ? palette.empty : palette.prefill);
+        EXPECT_EQ(colour(picture, (lane + 1) % 3, 0, end), palette.panel);
+    }
+    // Whoever looks back sees what was.
+    jump(viewer.playhead, viewer.steps() - 2, viewer.steps());
+    EXPECT_EQ(colour(stage_->draw(), 2, 0, tape_.prompt), palette.decode);
+
+    // The first pass of all: there is no step yet.
+    viewer.close_all();
+    viewer.show.add_lane(tape_.header(), 0);
+    viewer.pass = PassUnderWay{0, 0, 0, 5, 1};
+    const Screenshot& picture = stage_->draw();
+    EXPECT_EQ(colour(picture, 0, 0, 0), palette.written_now);
+    EXPECT_EQ(colour(picture, 0, per_layer, 4), palette.empty);
+}
+
+// A column narrower than a pixel is seen all the same: the row that is written now.
+TEST_F(Pictures, ShowTheNewestColumnHoweverNarrow) {
+    stage_.reset();  // there is one Dear ImGui
+    stage_ = stage(400, 300);
+    Viewer& viewer = stage_->viewer();
+    viewer.only_panel = "grid";
+    tape_.prompt = 1000;
+    tape_.decode_steps = 2000;
+    tape_.caches = {"contiguous"};
+    put_on_show(tape_, viewer.show);
+    for (std::int64_t step = 1; step < tape_.steps(); step += 97) {
+        jump(viewer.playhead, step, viewer.steps());
+        const Screenshot& picture = stage_->draw();
+        const GridGeometry& geometry = viewer.grids.at(0);
+        const GridGeometry::View& view = geometry.view();
+        ASSERT_LT(geometry.cell_width(), 0.2);
+        const auto y = static_cast<int>(geometry.top(0.5));
+        const auto right = static_cast<int>(view.x + view.width);
+        int new_ones = 0;
+        for (int x = static_cast<int>(view.x); x < right; ++x) {
+            const Rgba pixel = picture.pixels[static_cast<std::size_t>(y * picture.width + x)];
+            new_ones += pixel == viewer.palette().written_now ? 1 : 0;
+        }
+        EXPECT_EQ(new_ones, 1) << "step " << step;
+    }
+}
+
+TEST_F(Pictures, OfASequenceThatIsNotTheFirst) {
+    Viewer& viewer = stage_->viewer();
+    viewer.only_panel = "grid";
+    Step step = tape_.step(1, 0);
+    step.spans.front().sequence = 3;
+    for (WriteRun& run : step.writes) run.sequence = 3;
+    for (ReadRun& run : step.reads) run.sequence = 3;
+    viewer.show.add_lane(tape_.header(), 1).add(step);
+    EXPECT_EQ(colour(stage_->draw(), 0, 0, tape_.prompt - 1), viewer.palette().written_now);
+    EXPECT_EQ(viewer.grid.sequence, 3);
+}
+
 TEST_F(Pictures, AreTheSamePixelsTwice) {
     Viewer& viewer = stage_->viewer();
     put_on_show(tape_, viewer.show);

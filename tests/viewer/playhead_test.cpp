@@ -93,5 +93,51 @@ TEST(Playhead, AStepWritesFirstAndThenReads) {
     EXPECT_EQ(share_read(1), 1);
 }
 
+TEST(PlayheadTest, AtTheEndItFollowsATapeThatGrows) {
+    Playhead at;
+    jump(at, 4, 5);
+    follow(at, 5, 8);  // the newest step, however many came
+    EXPECT_EQ(at.step, 7);
+    EXPECT_EQ(at.within, 0);
+    EXPECT_TRUE(at.playing);
+    advance(at, 0.1, 8);
+    follow(at, 8, 9);  // not played to its end: it must not fall behind
+    EXPECT_EQ(at.step, 8);
+    EXPECT_EQ(at.within, 0);
+    advance(at, 10, 9);
+    EXPECT_EQ(at.step, 8);
+    EXPECT_EQ(at.within, 1);
+    EXPECT_FALSE(at.playing);
+}
+
+TEST(PlayheadTest, TheFirstStepsOfATapeAreFollowed) {
+    for (const double within : {0.0, 1.0}) {
+        Playhead at;
+        at.within = within;
+        follow(at, 0, 2);
+        EXPECT_EQ(at.step, 1);
+        EXPECT_TRUE(at.playing);
+    }
+}
+
+TEST(PlayheadTest, WhoLooksBackOrPausesIsNotDisturbed) {
+    Playhead back, paused, playing, same;
+    jump(back, 3, 5);
+    jump(paused, 4, 5);
+    paused.within = 0.5;
+    jump(playing, 1, 5);
+    playing.playing = true;
+    follow(back, 5, 8);
+    follow(paused, 5, 8);
+    follow(playing, 5, 8);
+    EXPECT_EQ(back.step, 3);
+    EXPECT_EQ(paused.step, 4);
+    EXPECT_EQ(paused.within, 0.5);
+    EXPECT_EQ(playing.step, 1);
+    jump(same, 4, 5);
+    follow(same, 5, 5);
+    EXPECT_FALSE(same.playing);
+}
+
 }  // namespace
 }  // namespace kvtape

@@ -72,8 +72,56 @@ TEST_F(ShowTest, ShowsADamagedTapeUpToTheDamage) {
     show_.open(path("t.jsonl"));
     EXPECT_GT(show_.steps(), 0);
     EXPECT_LT(show_.steps(), tape_.steps());
-    EXPECT_TRUE(show_.tapes()[0].damaged);
     EXPECT_THAT(show_.tapes()[0].remark, HasSubstr("corrupt"));
+    EXPECT_FALSE(show_.follows());
+    EXPECT_THAT(show_.take_errors(), testing::ElementsAre(show_.tapes()[0].remark));
+    EXPECT_THAT(show_.take_errors(), testing::IsEmpty());
+}
+
+// What goes wrong while a tape is followed ends the following, and nothing else.
+TEST_F(ShowTest, ATapeThatIsWrittenAnewStaysAsItWas) {
+    TapeWriter writer(path("t.tape"), tape_.header(), Overwrite::yes);
+    for (std::int32_t lane = 0; lane < 3; ++lane) writer.write(tape_.step(lane, 0));
+    show_.open(path("t.tape"));
+    EXPECT_TRUE(show_.follows());
+    write_file(path("t.tape"), "short");
+    EXPECT_FALSE(show_.poll());
+    EXPECT_EQ(show_.steps(), 1);
+    EXPECT_FALSE(show_.follows());
+    EXPECT_THAT(show_.tapes()[0].remark, HasSubstr("written anew"));
+    EXPECT_THAT(show_.take_errors(), testing::ElementsAre(show_.tapes()[0].remark));
+    EXPECT_FALSE(show_.poll());
+}
+
+TEST_F(ShowTest, ABeginningThatTurnsOutToBeNoTapeGetsARemark) {
+    write_file(path("t.jsonl"), "{\"tape\":");
+    show_.open(path("t.jsonl"));
+    write_file(path("t.jsonl"), "{\"tape\":\"something else\"}\n");
+    EXPECT_FALSE(show_.poll());
+    EXPECT_THAT(show_.tapes()[0].remark, HasSubstr("is not a tape"));
+    EXPECT_FALSE(show_.follows());
+}
+
+TEST_F(ShowTest, WhatIsNoLongerFollowedStandsStill) {
+    TapeWriter writer(path("t.tape"), tape_.header(), Overwrite::yes);
+    for (std::int32_t lane = 0; lane < 3; ++lane) writer.write(tape_.step(lane, 0));
+    show_.open(path("t.tape"));
+    show_.stop_following();
+    for (std::int32_t lane = 0; lane < 3; ++lane) writer.write(tape_.step(lane, 1));
+    EXPECT_FALSE(show_.poll());
+    EXPECT_EQ(show_.steps(), 1);
+}
+
+TEST_F(ShowTest, AnotherShowTakesItsPlace) {
+    put_on_show(tape_, show_);
+    const std::int64_t cleared = show_.times_cleared();
+    Show other;
+    SyntheticTape one_lane;
+    one_lane.caches = {"paged"};
+    put_on_show(one_lane, other);
+    show_.replace(std::move(other));
+    EXPECT_EQ(show_.lanes().size(), 1u);
+    EXPECT_GT(show_.times_cleared(), cleared);
 }
 
 TEST_F(ShowTest, FindsTheTapesOfAFolder) {
@@ -96,7 +144,7 @@ TEST_F(ShowTest, ATapeWithoutStepsHasLanesAndAReason) {
     show_.open(path("t.tape"));
     EXPECT_EQ(show_.steps(), 0);
     EXPECT_EQ(show_.lanes().size(), 3u);
-    EXPECT_EQ(show_.tapes()[0].remark, "the prompt is too long");
+    EXPECT_THAT(show_.tapes()[0].remark, HasSubstr("t.tape' ends early: the prompt is too long"));
 }
 
 TEST(LaneHistoryTest, AddsUpTheCostsAndKnowsTheTokens) {
@@ -118,6 +166,20 @@ TEST(LaneHistoryTest, AddsUpTheCostsAndKnowsTheTokens) {
 }
 
 // PC-TV-02: half of a character is drawn as a sign for it, not dropped.
+// A tape of a few bytes may claim any position.
+TEST(LaneHistoryTest, RefusesMorePositionsThanAPictureHas) {
+    SyntheticTape tape;
+    TapeHeader header = tape.header();
+    header.max_model_len = std::int64_t{1} << 40;
+    LaneHistory lane(header, 1);
+    Step step;
+    step.lane = 1;
+    step.spans.push_back({});
+    step.spans.front().first_position = LaneHistory::most_positions;
+    step.spans.front().tokens.push_back({0, "x"});
+    EXPECT_THROW(lane.add(step), Error);
+}
+
 TEST(LaneHistoryTest, DrawsTokensThatAreNoText) {
     SyntheticTape tape;
     Step step = tape.step(1, 0);

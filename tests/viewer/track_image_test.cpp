@@ -73,6 +73,40 @@ TEST_F(TrackImages, ShowAStepAsItHappens) {
     EXPECT_EQ(pixel(reading, 0, 4), dark_palette.prefill);  // not yet read
 }
 
+// Rows are read in the step that wrote them, too: those of a prompt, and all without a cache.
+TEST_F(TrackImages, ShowReadsOfRowsThatAreNew) {
+    const double halfway = writing_part + (1 - writing_part) / 2;
+    for (const std::size_t lane : {0u, 1u, 2u}) {
+        const TrackImage reading = paint(lane, 0, halfway);
+        const Rgba read = pixel(reading, 0, 0);
+        EXPECT_NE(read, dark_palette.written_now);
+        EXPECT_EQ(pixel(reading, 0, 2), read);
+        EXPECT_EQ(pixel(reading, 0, 3), dark_palette.written_now);  // not yet
+        EXPECT_EQ(pixel(paint(lane, 0), 0, 0), dark_palette.written_now);
+    }
+    EXPECT_NE(pixel(paint(0, 2, halfway), 0, 0), dark_palette.written_now);
+}
+
+// Where a pixel stands for several cells, the loudest of them is seen, and each is in one pixel.
+TEST_F(TrackImages, AreCutToThePixelsThereAre) {
+    const TrackImage image = paint(1, 2);  // prompt 0..4, decoded 5, written now 6, empty 7 and 8
+    ASSERT_EQ(image.width(), 9);
+    std::vector<Rgba> cut;
+    image.cut({0, 9, 9}, image.lines(), cut);
+    ASSERT_EQ(std::ssize(cut), 9 * image.lines());
+    for (std::int64_t p = 0; p < 9; ++p) {
+        EXPECT_EQ(cut[static_cast<std::size_t>(p)], pixel(image, 0, p));
+    }
+    image.cut({0, 9, 2}, 1, cut);  // 0..3 and 4..8
+    EXPECT_EQ(cut, (std::vector<Rgba>{dark_palette.prefill, dark_palette.written_now}));
+    image.cut({6, 3, 1}, 1, cut);
+    EXPECT_EQ(cut, (std::vector<Rgba>{dark_palette.written_now}));
+    image.cut({7, 2, 1}, 1, cut);
+    EXPECT_EQ(cut, (std::vector<Rgba>{dark_palette.empty}));
+    image.cut({5.5, 2, 1}, 1, cut);  // begins within 5, so with it, and ends before 7
+    EXPECT_EQ(cut, (std::vector<Rgba>{dark_palette.written_now}));
+}
+
 // Tracks with equal histories share a picture; one that differs has its own.
 TEST_F(TrackImages, DoNotCopyWhatDiffers) {
     SyntheticTape tape;

@@ -13,6 +13,7 @@
 #include "support/drop_file.h"
 #include "support/program.h"
 #include "support/tape_on_show.h"
+#include "viewer/layout.h"
 #include "viewer/offscreen.h"
 #include "viewer/palette.h"
 
@@ -228,15 +229,57 @@ TEST_F(WindowTest, OpensAFileThatIsDroppedOnIt) {
 
 TEST_F(WindowTest, FollowsATapeThatIsBeingWritten) {
     TapeWriter writer(folder_ / "growing.tape", tape_.header(), Overwrite::yes);
-    for (std::int32_t lane = 0; lane < 3; ++lane) writer.write(tape_.step(lane, 0));
-    start({"growing.tape"});
-    xdotool("search --sync --onlyvisible --name kvtape windowmove 0 0 windowfocus");
-    for (std::int64_t step = 1; step < tape_.steps(); ++step) {
+    const auto write = [&](std::int64_t step) {
         for (std::int32_t lane = 0; lane < 3; ++lane) writer.write(tape_.step(lane, step));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    xdotool("key End");
+    };
+    start({"growing.tape"});  // there is its header, and no step
+    xdotool("search --sync --onlyvisible --name kvtape windowmove 0 0 windowfocus");
+    write(0);
+    write(1);
+    expect_lit_columns(tape_.prompt + 1);
+    for (std::int64_t step = 2; step < tape_.steps(); ++step) write(step);
     expect_lit_columns(tape_.prompt + tape_.decode_steps);
+}
+
+// What the window is told on the command line is what a picture is told.
+TEST_F(WindowTest, StandsAtTheStepThatItIsStartedWith) {
+    start({"t.tape", "--step", "2"});
+    xdotool("search --sync --onlyvisible --name kvtape windowmove 0 0 windowfocus");
+    expect_lit_columns(tape_.prompt + 2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));  // more than a step at this speed
+    expect_lit_columns(tape_.prompt + 2);
+}
+
+TEST_F(WindowTest, RemembersItsLayout) {
+    start({"t.tape", "--light"});
+    xdotool("search --sync --onlyvisible --name kvtape windowmove 0 0 windowfocus");
+    xdotool("key Home");
+    // The title of Side by side, 20 pixels to the right and 30 down.
+    xdotool("mousemove 200 300 mousedown 1");
+    for (const char* to : {"210 315", "220 330"}) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        xdotool("mousemove " + std::string(to));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    xdotool("mouseup 1");
+    xdotool("key ctrl+q");
+    ASSERT_EQ(window_->wait(10), 0);
+    const Layout layout = read_layout(read_file(folder_ / ".config/kvtape/viewer.layout"));
+    EXPECT_FALSE(layout.dark);
+    ASSERT_EQ(layout.moved.size(), 1u);
+    const Rect& part = layout.moved.at("side-by-side");
+    EXPECT_NEAR(part.x * 1280, 20, 2);
+    EXPECT_TRUE(layout.visible.at("costs"));
+
+    start();  // and is still light
+    xdotool("search --sync --onlyvisible --name kvtape windowmove 0 0 windowfocus");
+    Rgba menu = 0;
+    for (int i = 0; i < 100 && menu != light_palette.frame; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        const Screenshot picture = screen();
+        if (picture.width == 1280) menu = picture.pixels[10 * 1280 + 1000];
+    }
+    EXPECT_EQ(menu, light_palette.frame);
 }
 
 // PC-TV-10: a display whose X server has no GLX.

@@ -13,6 +13,7 @@
 #include "viewer/guide.h"
 #include "viewer/imgui_compat.h"
 #include "viewer/panel.h"
+#include "viewer/pass_in_cells.h"
 #include "viewer/selection.h"
 #include "viewer/widgets.h"
 
@@ -27,14 +28,9 @@ Window tracks_in_view(const GridView& view, std::int64_t all) {
 
 // Neighbouring tracks that share a line of the picture are drawn as one.
 void draw_cells(const Viewer::Picture& picture, const GridGeometry& geometry, std::int64_t tracks) {
-    const GridGeometry::View& view = geometry.view();
-    const auto width = static_cast<double>(picture.image.width());
-    const double last = std::min(view.first_position + view.positions, width);
-    if (last <= view.first_position) return;
-    const auto u0 = static_cast<float>(view.first_position / width);
-    const auto u1 = static_cast<float>(last / width);
-    const auto left = static_cast<float>(view.x);
-    const auto right = static_cast<float>(geometry.left(last));
+    if (picture.shown.pixels == 0) return;
+    const auto left = static_cast<float>(geometry.left(picture.shown.first));
+    const auto right = static_cast<float>(geometry.left(picture.shown.first + picture.shown.count));
     for (std::int64_t begin = 0; begin < tracks;) {
         const std::int64_t line = picture.image.line_of(begin);
         std::int64_t end = begin + 1;
@@ -43,8 +39,8 @@ void draw_cells(const Viewer::Picture& picture, const GridGeometry& geometry, st
             (static_cast<float>(line) + 0.5f) / static_cast<float>(picture.image.lines());
         add_texels(*ImGui::GetWindowDrawList(), picture.texture,
                    {left, static_cast<float>(geometry.top(static_cast<double>(begin)))},
-                   {right, static_cast<float>(geometry.top(static_cast<double>(end)))}, {u0, v},
-                   {u1, v});
+                   {right, static_cast<float>(geometry.top(static_cast<double>(end)))}, {0, v},
+                   {1, v});
         begin = end;
     }
 }
@@ -125,6 +121,18 @@ void draw_cell_tooltip(const Viewer& viewer, const LaneHistory& lane, const Cell
     ImGui::EndTooltip();
 }
 
+// 0 where it is all of them: then it stays all of them when a lane grows, or has more tracks.
+double count_in_view(const Window& window, std::int64_t all) {
+    return window.count >= static_cast<double>(all) ? 0 : window.count;
+}
+
+// Whether the mouse button was let go where it was pressed.
+bool clicked() {
+    const ImVec2 drag = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
+    return ImGui::IsMouseReleased(ImGuiMouseButton_Left) && std::abs(drag.x) < 4 &&
+           std::abs(drag.y) < 4;
+}
+
 void handle_mouse(Viewer& viewer, std::size_t lane_index, const GridGeometry& geometry,
                   std::int64_t tracks) {
     const LaneHistory& lane = *viewer.show.lanes()[lane_index];
@@ -138,17 +146,15 @@ void handle_mouse(Viewer& viewer, std::size_t lane_index, const GridGeometry& ge
         Window positions = zoomed({v.first_position, v.positions}, factor, (x - v.x) / v.width,
                                   static_cast<double>(all));
         view.first_position = positions.first;
-        view.positions = positions.count;
+        view.positions = count_in_view(positions, all);
         if (!io.KeyShift) {  // with shift, only the columns
             const Window lines = zoomed({v.first_track, v.tracks}, factor, (y - v.y) / v.height,
                                         static_cast<double>(tracks));
             view.first_track = lines.first;
-            view.tracks = lines.count;
+            view.tracks = count_in_view(lines, tracks);
         }
     }
     if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
-        view.positions = v.positions;
-        view.tracks = v.tracks;
         view.first_position = moved({v.first_position, v.positions},
                                     -static_cast<double>(io.MouseDelta.x) / geometry.cell_width(),
                                     static_cast<double>(all))
@@ -161,8 +167,7 @@ void handle_mouse(Viewer& viewer, std::size_t lane_index, const GridGeometry& ge
     if (const auto hit = geometry.hit(x, y)) {
         viewer.hovered =
             CellId{lane_index, view.sequence, track_id(lane.shape(), hit->track), hit->position};
-        if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) &&
-            std::abs(ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0).x) < 4) {
+        if (clicked()) {
             viewer.selected = viewer.hovered;
             const Cell cell = cell_at_playhead(viewer, *viewer.selected);
             if (const auto event = write_event(lane, viewer.selected->track, cell)) {
@@ -172,6 +177,40 @@ void handle_mouse(Viewer& viewer, std::size_t lane_index, const GridGeometry& ge
         }
         draw_cell_tooltip(viewer, lane, *viewer.hovered);
     }
+}
+
+// What the lane does at the step on show.
+std::string doing(const LaneHistory& lane, std::int32_t sequence, std::int64_t step,
+                  const PassUnderWay* pass) {
+    if (pass != nullptr) {
+        return "step " + with_commas(lane.steps()) +
+               " is being computed: " + with_commas(pass->layers_done) + " of " +
+               with_commas(lane.shape().layers) + " layers done";
+    }
+    if (lane.steps() == 0) return "no step yet";
+    if (lane.longest(sequence) == 0) return "has no sequence " + std::to_string(sequence);
+    return "step " + with_commas(step) + ": " + step_title(lane.step(step)) + ", writes " +
+           with_commas(lane.costs(step).rows_written) + " rows, fetches " +
+           with_commas(lane.costs(step).rows_fetched);
+}
+
+// What the title of a lane abbreviates.
+std::string meaning_of_title(const LaneHistory& lane) {
+    const Lane& is = lane.lane();
+    const char* const cache =
+        is.cache == "none"    ? "No cache: every step computes the rows of all tokens anew, reads "
+                                "them and drops them."
+        : is.cache == "paged" ? "Paged: rows lie in blocks taken from a pool; the grid shows them "
+                                "in the order of the tokens, the memory panel where they lie."
+                              : "Contiguous: one array per sequence, set aside for the longest "
+                                "case.";
+    std::string text = cache;
+    if (is.block_size > 0) {
+        text += " B = " + with_commas(is.block_size) + ": tokens per block.";
+    }
+    const std::int64_t bits = 8 * bytes_per_element(is.kv_cache_dtype);
+    return text + " " + name(is.kv_cache_dtype) + ": each number of a row has " +
+           std::to_string(bits) + " bits.";
 }
 
 void draw_lane(Viewer& viewer, std::size_t index, const Rect& area) {
@@ -185,17 +224,15 @@ void draw_lane(Viewer& viewer, std::size_t index, const Rect& area) {
     if (lane.lane().block_size > 0) title += ", B = " + std::to_string(lane.lane().block_size);
     title += std::string(", ") + name(lane.lane().kv_cache_dtype);
     draw.AddText({area.x, area.y}, palette.text, title.c_str());
-    if (lane.steps() == 0) return;
-    const std::int64_t step = viewer.step_of(lane);
-    const std::string doing = "step " + with_commas(step) + ": " + step_title(lane.step(step)) +
-                              ", writes " + with_commas(lane.costs(step).rows_written) +
-                              " rows, fetches " + with_commas(lane.costs(step).rows_fetched);
+    const PassUnderWay* const pass = pass_on_show(viewer, index);
     draw.AddText({area.x + ImGui::CalcTextSize(title.c_str()).x + em * 1.5f, area.y},
-                 palette.faint_text, doing.c_str());
+                 palette.faint_text,
+                 doing(lane, viewer.grid.sequence, viewer.step_of(lane), pass).c_str());
+    hint_over({area.x, area.y, area.width, em * 1.3f}, meaning_of_title(lane));
 
     const std::int64_t all = longest_of_all(viewer);
     const std::int64_t tracks = track_count(lane.shape());
-    if (lane.longest(viewer.grid.sequence) == 0) return;
+    if (lane.longest(viewer.grid.sequence) == 0 && pass == nullptr) return;
     // Tokens stand under every lane, positions under the last one.
     const bool tokens = tokens_fit(viewer, area.width, all);
     const bool axis = tokens || index + 1 == viewer.show.lanes().size();
@@ -213,11 +250,12 @@ void draw_lane(Viewer& viewer, std::size_t index, const Rect& area) {
         all, tracks);
     viewer.grids.insert_or_assign(index, geometry);
 
-    const Viewer::Picture& picture = viewer.picture(index);
+    const Viewer::Picture& picture = viewer.picture(index, geometry);
     draw.PushClipRect({cells.x, cells.y}, {cells.x + cells.width, cells.y + cells.height}, true);
     draw_cells(picture, geometry, tracks);
+    if (pass != nullptr) draw_pass_in_cells(viewer, *pass, geometry);
     draw_lines(lane, geometry, cells, palette);
-    draw_numbers_in_cells(viewer, index, geometry);
+    if (pass == nullptr) draw_numbers_in_cells(viewer, index, geometry);
     if (viewer.guide) {
         for (const GuideCells& framed : viewer.guide->page().cells) {
             if (framed.lane == index) outline(geometry, framed, cells, palette, 2 * viewer.scale);
@@ -234,6 +272,11 @@ void draw_lane(Viewer& viewer, std::size_t index, const Rect& area) {
                       true);
     draw_track_labels(lane, geometry, labels, palette);
     draw.PopClipRect();
+    hint_over(
+        labels,
+        "h0, h1, ...: the KV heads of a layer. Each has a line of K rows and one of V rows; a "
+        "cell is one row of D = " +
+            with_commas(lane.shape().head_dim) + " numbers, of one token.");
     if (axis) {
         draw_token_labels(lane, viewer, geometry,
                           {cells.x, cells.y + cells.height, cells.width, below});
@@ -241,7 +284,7 @@ void draw_lane(Viewer& viewer, std::size_t index, const Rect& area) {
 
     ImGui::SetCursorScreenPos({cells.x, cells.y});
     ImGui::InvisibleButton(("cells" + std::to_string(index)).c_str(), {cells.width, cells.height});
-    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {
+    if (lane.steps() > 0 && (ImGui::IsItemHovered() || ImGui::IsItemActive())) {
         handle_mouse(viewer, index, geometry, tracks);
     }
 }
@@ -249,7 +292,7 @@ void draw_lane(Viewer& viewer, std::size_t index, const Rect& area) {
 }  // namespace
 
 void draw_cache_grid(Viewer& viewer) {
-    if (draw_if_empty(viewer)) return;
+    if (!viewer.pass && draw_if_empty(viewer)) return;
     draw_grid_controls(viewer);
 
     // All lanes under each other, with cells of equal height; what does not fit is scrolled to.

@@ -85,7 +85,8 @@ void draw_hover(const Viewer& viewer, std::int64_t step) {
         flow.swatch(
             lane_colour(viewer, i),
             lane_title(viewer, i) + ": " + counted +
-                (counted == expected ? " = closed form" : " \xe2\x89\xa0 closed form " + expected),
+                (counted == expected ? " = closed form" : " \xe2\x89\xa0 closed form " + expected) +
+                (view.so_far ? ", grows like " + fit_text(view.curves()[i]) : ""),
             viewer.palette().text);
     }
     ImGui::TextDisabled("Curves are counts, dots are the closed form.");
@@ -136,12 +137,19 @@ void draw_table(const Viewer& viewer, float height) {
                                       ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingStretchProp;
     if (!ImGui::BeginTable("costs table", 5, flags, {0, height})) return;
     ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn(name(view.quantity));
-    ImGui::TableSetupColumn("this step");
-    ImGui::TableSetupColumn("so far");
-    ImGui::TableSetupColumn("so far, closed form");
-    ImGui::TableSetupColumn("sum grows like");
-    ImGui::TableHeadersRow();
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    const std::array<std::array<const char*, 2>, 5> titles = {{
+        {name(view.quantity), explanation(view.quantity)},
+        {"this step", "What the kernels counted in the step on show."},
+        {"so far", "The sum over all steps up to the one on show."},
+        {"so far, closed form", "The same sum by the formulas, from the shapes alone."},
+        {"sum grows like", about_fit},
+    }};
+    for (const auto& [title, explained] : titles) {
+        ImGui::TableNextColumn();
+        ImGui::TableHeader(title);
+        hint(explained);
+    }
     for (std::size_t i = 0; i < viewer.show.lanes().size(); ++i) {
         const LaneHistory& lane = *viewer.show.lanes()[i];
         if (lane.steps() == 0) continue;

@@ -47,7 +47,8 @@ void draw_controls(Viewer& viewer) {
     const auto& lanes = viewer.show.lanes();
     const float em = ImGui::GetFontSize();
     if (lanes.size() > 1) {
-        ImGui::SetNextItemWidth(em * 7);
+        // What the others leave.
+        ImGui::SetNextItemWidth(std::max(em * 7, ImGui::GetContentRegionAvail().x - em * 11));
         if (ImGui::BeginCombo("##lane", lane_title(viewer, viewer.event_lane).c_str())) {
             for (std::size_t i = 0; i < lanes.size(); ++i) {
                 const std::string label = lane_title(viewer, i) + "##" + std::to_string(i);

@@ -101,7 +101,10 @@ void draw_memory(Viewer& viewer) {
     const LaneHistory& lane = *viewer.show.lanes()[index];
     Flow flow(ImGui::GetFontSize() * 0.7f);
     draw_lane_choice(viewer, index, flow);
-    if (lane.steps() == 0) return;
+    if (lane.steps() == 0) {
+        ImGui::TextDisabled("This lane has no step yet.");
+        return;
+    }
     if (lane.lane().cache == "none") {
         ImGui::PushTextWrapPos(0);
         ImGui::Text(
