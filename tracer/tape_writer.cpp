@@ -1,6 +1,7 @@
 #include "tracer/tape_writer.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,9 +34,18 @@ const char* remedy(int error) {
     }
 }
 
+// Two programs that write the same tape would leave no tape. Whoever comes second is refused;
+// readers are not held up. Some file systems have no locks: then nobody is.
+void lock(int file, const std::string& path) {
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    ::close(file);
+    fail("tape '", path, "' is being written by another program; choose another name");
+}
+
 int create(const std::string& path, Overwrite overwrite) {
     constexpr int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
     int file = ::open(path.c_str(), flags | O_EXCL, 0666);
+    if (file >= 0) lock(file, path);
     if (file < 0 && errno == EEXIST) {
         struct stat found {};
         const bool device = ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode);
@@ -44,6 +54,7 @@ int create(const std::string& path, Overwrite overwrite) {
                  "' exists already and was left as it is; choose another name or give --overwrite");
         }
         file = ::open(path.c_str(), flags);
+        if (file >= 0 && !device) lock(file, path);
         if (file >= 0 && !device && ::ftruncate(file, 0) != 0) {
             const int error = errno;
             ::close(file);

@@ -38,6 +38,21 @@ TEST(TapeWriter, AnExistingFileIsLeftAsItIs) {
     EXPECT_EQ(read_tape(folder / "a.tape").steps.size(), 1u);
 }
 
+// Also with --overwrite: the second of two writers is refused, and the first loses nothing.
+TEST(TapeWriter, TwoDoNotWriteTheSameTape) {
+    const Folder folder;
+    const std::string path = folder / "a.tape";
+    TapeWriter first(path, small_header());
+    first.write(small_step(0));
+    EXPECT_THAT(error_text([&] { TapeWriter second(path, small_header(), Overwrite::yes); }),
+                HasSubstr("is being written by another program"));
+    first.write(small_step(1));
+    first.close();
+    EXPECT_EQ(read_tape(path).steps.size(), 2u);
+    TapeWriter(path, small_header(), Overwrite::yes).close();
+    EXPECT_EQ(read_tape(path).steps.size(), 0u);
+}
+
 TEST(TapeWriter, PathsThatCannotBeWrittenSayWhatToDo) {
     const Folder folder;
     const auto refusal = [&](const std::string& path) {
