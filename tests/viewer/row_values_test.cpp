@@ -65,6 +65,47 @@ TEST_F(RowValues, AreDecodedAsTheCacheWould) {
     }
 }
 
+// A copied block holds the rows of the sequence that wrote them, until they are written anew.
+TEST_F(RowValues, FollowTheirRowsThroughACopyOnWrite) {
+    LaneHistory history(tape_.header(), 2);
+    Step first = tape_.step(2, 0);  // positions 0..4 in two blocks of 4
+    list_rows(first, tape_.shape, KvDtype::f32, 1, 0, tape_.prompt);
+    history.add(first);
+
+    Step second = tape_.step(2, 1);  // position 5, by another sequence, after a copy
+    const std::int64_t free_block = tape_.block_of(2);
+    second.pool = {{PoolEventKind::share, 1, tape_.block_of(0), -1},
+                   {PoolEventKind::share, 1, tape_.block_of(1), -1},
+                   {PoolEventKind::copy_on_write, 1, free_block, tape_.block_of(1)}};
+    second.spans.front().sequence = 1;
+    list_rows(second, tape_.shape, KvDtype::f32, 1, 5, 6);
+    for (WriteRun& run : second.writes) {
+        run.sequence = 1;
+        run.slot_begin = free_block * tape_.block_size + 1;
+    }
+    for (ReadRun& run : second.reads) run.sequence = 1;
+    for (StoredRows& rows : second.rows) {
+        rows.sequence = 1;
+        rows.codes = std::string(rows.codes.size(), '\0');
+    }
+    history.add(second);
+
+    const TrackId track{1, 0, Kind::value};
+    const auto values = [&](std::int32_t sequence, std::int64_t position) {
+        const Cell cell = history.playback().cell(1, sequence, 1, 0, Kind::value, position);
+        return row_values(history, track, cell);
+    };
+    for (const std::int64_t position : {0, 3, 4}) {
+        for (const std::int32_t sequence : {0, 1}) {
+            ASSERT_EQ(std::ssize(values(sequence, position)), tape_.shape.head_dim);
+            EXPECT_EQ(values(sequence, position).front(), numbered(track, position, 0));
+        }
+    }
+    ASSERT_EQ(std::ssize(values(1, 5)), tape_.shape.head_dim);
+    EXPECT_EQ(values(1, 5).front(), 0);
+    EXPECT_TRUE(values(0, 5).empty());
+}
+
 TEST_F(RowValues, AreNoneOnATapeWithoutThem) {
     LaneHistory history(tape_.header(), 1);
     for (std::int64_t i = 0; i < tape_.steps(); ++i) history.add(tape_.step(1, i));
