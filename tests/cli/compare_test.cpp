@@ -22,13 +22,13 @@ class Compare : public testing::Test {
     TestFolder folder_;
 };
 
-constexpr std::int64_t prompt = 6, made = 9;
+constexpr std::int64_t prompt_length = 6, made_tokens = 9;
 
 // What the passes of a decoder must cost: 6 tokens, then 1 (or all) per pass.
 FlopCounts expected(bool cached) {
     FlopCounts sum;
-    for (std::int64_t length = prompt; length < prompt + made; ++length) {
-        const std::int64_t tokens = cached && length > prompt ? 1 : length;
+    for (std::int64_t length = prompt_length; length < prompt_length + made_tokens; ++length) {
+        const std::int64_t tokens = cached && length > prompt_length ? 1 : length;
         sum += expected_flops(tiny_llama, {{length - tokens, tokens, 1}});
     }
     return sum;
@@ -39,15 +39,16 @@ TEST_F(Compare, JsonHasTheCostsOfEachDecoder) {
         compare({"--ids", "3,1,4,1,5,9", "--max-tokens", "9", "--block-size", "4", "--json"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
     const auto json = result.json();
-    EXPECT_EQ(json["prompt_tokens"], prompt);
-    EXPECT_EQ(json["generated_tokens"], made);
+    EXPECT_EQ(json["prompt_tokens"], prompt_length);
+    EXPECT_EQ(json["generated_tokens"], made_tokens);
     EXPECT_EQ(json["equal_bits"], true);
     ASSERT_EQ(json["decoders"].size(), 3u);
 
     const char* caches[] = {"none", "contiguous", "paged"};
     // 2 L G = 8 rows per token; 14 tokens are fed in all.
-    constexpr std::int64_t fed = prompt + made - 1;
-    constexpr std::int64_t uncached_tokens = (fed * (fed + 1) - (prompt - 1) * prompt) / 2;
+    constexpr std::int64_t fed = prompt_length + made_tokens - 1;
+    constexpr std::int64_t uncached_tokens =
+        (fed * (fed + 1) - (prompt_length - 1) * prompt_length) / 2;
     const std::int64_t written[] = {8 * uncached_tokens, 8 * fed, 8 * fed};
     // Without a cache the rows of a pass are forgotten; then 64 reserved positions; then 4 blocks.
     const std::int64_t held[] = {0, 64 * 128, 4 * 4 * 128};
@@ -70,7 +71,7 @@ TEST_F(Compare, JsonHasTheCostsOfEachDecoder) {
     }
     // Each query at p fetches p + 1 keys and values from 2 layers and 2 KV heads.
     EXPECT_EQ(json["decoders"][1]["kv_rows_fetched"], 8 * (fed * (fed + 1) / 2));
-    EXPECT_EQ(json["logit_rows_compared"], 3 * made);
+    EXPECT_EQ(json["logit_rows_compared"], 3 * made_tokens);
     EXPECT_EQ(json["kv_rows_compared"], written[0] + written[1] + written[2]);
 }
 

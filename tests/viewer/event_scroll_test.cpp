@@ -6,7 +6,7 @@
 namespace kvtape {
 namespace {
 
-constexpr double shortest = 0.2;
+constexpr double shortest_grip = 0.2;
 
 EventScroll list(std::int64_t rows, std::int64_t room) {
     EventScroll scroll;
@@ -48,11 +48,11 @@ TEST(EventScroll, ListsThatFitStandStill) {
         scroll.move_pages(1);
         scroll.put_on_top(100);
         scroll.reveal(rows);
-        scroll.drag_grip(0.7, shortest);
+        scroll.drag_grip(0.7, shortest_grip);
         EXPECT_EQ(scroll.first(), 0);
         EXPECT_EQ(scroll.end(), rows);
-        EXPECT_EQ(scroll.grip_length(shortest), 1);
-        EXPECT_EQ(scroll.grip_begin(shortest), 0);
+        EXPECT_EQ(scroll.grip_length(shortest_grip), 1);
+        EXPECT_EQ(scroll.grip_begin(shortest_grip), 0);
     }
     EXPECT_FALSE(list(8, 7).fits());
 }
@@ -131,17 +131,17 @@ TEST(EventScroll, AGrowingListStaysWhereItIs) {
 
 TEST(EventScroll, TheGripGoesFromEndToEnd) {
     EventScroll scroll = list(2'000'000, 7);
-    EXPECT_EQ(scroll.grip_length(shortest), shortest);
-    EXPECT_EQ(scroll.grip_begin(shortest), 0);
+    EXPECT_EQ(scroll.grip_length(shortest_grip), shortest_grip);
+    EXPECT_EQ(scroll.grip_begin(shortest_grip), 0);
     scroll.put_on_top(2'000'000);
-    EXPECT_DOUBLE_EQ(scroll.grip_begin(shortest) + scroll.grip_length(shortest), 1);
-    scroll.drag_grip(-1, shortest);
+    EXPECT_DOUBLE_EQ(scroll.grip_begin(shortest_grip) + scroll.grip_length(shortest_grip), 1);
+    scroll.drag_grip(-1, shortest_grip);
     EXPECT_EQ(scroll.first(), 0);
-    scroll.drag_grip(5, shortest);
+    scroll.drag_grip(5, shortest_grip);
     EXPECT_EQ(scroll.first(), 1'999'993);
-    scroll.drag_grip(0.4, shortest);  // half of the way of 0.8
+    scroll.drag_grip(0.4, shortest_grip);  // half of the way of 0.8
     EXPECT_EQ(scroll.first(), 999'997);
-    EXPECT_EQ(list(100, 50).grip_length(shortest), 0.5);
+    EXPECT_EQ(list(100, 50).grip_length(shortest_grip), 0.5);
 }
 
 // Pressing the grip without moving the mouse must not move the list.
@@ -149,7 +149,7 @@ TEST(EventScroll, AGripThatIsNotMovedMovesNothing) {
     EventScroll scroll = list(2'000'000, 7);
     for (const std::int64_t row : {1, 12'345, 999'999, 1'999'992}) {
         scroll.put_on_top(row);
-        scroll.drag_grip(scroll.grip_begin(shortest), shortest);
+        scroll.drag_grip(scroll.grip_begin(shortest_grip), shortest_grip);
         EXPECT_EQ(scroll.first(), row);
     }
 }

@@ -7,7 +7,7 @@ namespace kvtape {
 namespace {
 
 constexpr Room small = {1280, 720, 23, 1, false, false};
-constexpr Room large = {2560, 1440, 46, 2, false, false};
+constexpr Room large_room = {2560, 1440, 46, 2, false, false};
 
 void expect_near(const Rect& a, const Rect& b) {
     EXPECT_NEAR(a.x, b.x, 0.51);
@@ -17,7 +17,7 @@ void expect_near(const Rect& a, const Rect& b) {
 }
 
 TEST(LayoutTest, APanelThatNobodyMovedStandsAtItsDefaultPlace) {
-    for (const Room& room : {small, large}) {
+    for (const Room& room : {small, large_room}) {
         expect_near(place_of("grid", room, {}), *default_place("grid", room));
     }
 }
@@ -38,8 +38,8 @@ TEST(LayoutTest, AMovedPanelKeepsItsShareOfTheWindow) {
     expect_near(place_of("costs", small, moved), there);
     expect_near(place_of("costs", {1281, 720, 23, 1, false, false}, moved), {100, 123, 400, 300});
     // Below the menu there are 697 pixels, and 1394 in the large window.
-    expect_near(place_of("costs", large, moved), {200, 46 + 200, 800, 600});
-    expect_near(place_of("grid", large, moved), *default_place("grid", large));
+    expect_near(place_of("costs", large_room, moved), {200, 46 + 200, 800, 600});
+    expect_near(place_of("grid", large_room, moved), *default_place("grid", large_room));
 }
 
 TEST(LayoutTest, NoPanelIsTooSmallForItsTitle) {
