@@ -94,25 +94,24 @@ void LaneCheck::check(const Step& step) {
 }
 
 void LaneCheck::follow(const BlockChanges& changes) {
-    using What = BlockChange::What;
     for (const BlockChange& change : changes) {
         const std::pair entry(change.sequence, change.index);
         switch (change.what) {
-            case What::hold_begins:
+            case BlockChange::What::hold_begins:
                 if (holders_[change.block]++ == 0) rows_.erase(change.block);
                 break;
-            case What::revived:
+            case BlockChange::What::revived:
                 ++holders_[change.block];
                 break;
-            case What::hold_ends:
+            case BlockChange::What::hold_ends:
                 if (--holders_[change.block] > 0) break;
                 holders_.erase(change.block);
                 if (!tables_.paged()) rows_.erase(change.block);  // nobody can revive it
                 break;
-            case What::rows_saved:
+            case BlockChange::What::rows_saved:
                 set_aside_[entry] = rows_[change.block];
                 break;
-            case What::rows_restored:
+            case BlockChange::What::rows_restored:
                 rows_[change.block] = set_aside_[entry];
                 set_aside_.erase(entry);
                 break;
